@@ -9,34 +9,36 @@
 
 namespace gradcoll {
 
-/// Where one call's data are. With ExecutorOptions::data_on_device all of it is memory of the
-/// device.
+/// Binding says where the data of one call are. With ExecutorOptions::data_on_device all of it is
+/// memory of the device.
 struct Binding {
     const void* input = nullptr;  ///< equals `output` for in-place calls
     void* output = nullptr;
-    /// plan.residual_elems() values (fp32; fp64 for fp64 elements), or null.
-    void* residual = nullptr;
-    Reducer reducer;  ///< must be a sum if the plan has a lossy codec: the caller checks
+    void* residual =
+        nullptr;      ///< plan.residual_elems() values (fp32; fp64 for fp64 elements), or null
+    Reducer reducer;  ///< a sum if the plan has a lossy codec, which the caller checks
     ReduceOp op = ReduceOp::sum;  ///< the reducer's, for executors whose data are on a device
-    /// What all encodings of an element together may lose at most, where codecs of the plan take a
-    /// tolerance and have none: each gets the same share. 0: nothing. The same on all ranks.
+    /// The tolerance bounds what all encodings of an element may lose together. It is shared
+    /// equally among the codecs of the plan that take a tolerance and have none; 0 allows no loss.
+    /// All ranks give the same.
     double tolerance = 0;
-    /// Not null: this rank takes no part, for this reason, which is the outcome. Its messages tell
-    /// the others so, and the buffers are room for what arrives: both the same, as long as the
-    /// vector. Until the operation has ended.
+    /// If this is not null, this rank takes no part, and the operation ends with this status. Its
+    /// messages tell the other ranks so. The buffers then only hold what arrives: both are the same
+    /// memory, as long as the vector. The status must stay until the operation has ended.
     const Status* refusal = nullptr;
-    /// What tells calls apart whose plans are the same: types of one size, and ops. 0: nothing
-    /// does.
+    /// The signature tells calls apart whose plans are the same, but whose types (of one size) or
+    /// ops differ. 0 means that nothing is compared.
     std::uint64_t signature = 0;
-    /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
-    /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.
+    /// The operation has this number on its communicator, the same on all ranks. It keeps the
+    /// messages of operations that overlap in time apart (runtime/tags.hpp). It is not read if
+    /// `numbers` gives one.
     std::uint32_t sequence = 0;
-    /// How its signature is, beside that of the operation before with the same tags: of one that
-    /// has its number from elsewhere. The same on all ranks.
+    /// If the number does not come from `numbers`, this says how the signature compares with that
+    /// of the operation before with the same tags. It is the same on all ranks.
     SignatureChange change = SignatureChange::none;
-    /// Null, or where the operation takes its number when it is started, even if that fails; it
-    /// then begins in its turn, and holds the number until it has ended. Must outlive it
-    /// (runtime/operation_numbers.hpp).
+    /// If this is not null, the operation takes its number from here when it is started, even if
+    /// the start fails. It then begins in its turn and holds the number until it has ended. The
+    /// object must outlive the operation (runtime/operation_numbers.hpp).
     OperationNumbers* numbers = nullptr;
 };
 

@@ -26,7 +26,7 @@ void sort_out(std::vector<std::uint64_t>& offsets) {
 
 }  // namespace
 
-/// Local steps say where blocks are; messages are made of those.
+/// The maker reads from the local steps where blocks are, and composes messages of them.
 class BlockLayout::Maker {
   public:
     Maker(const Schedule& schedule, std::size_t elem_bytes)
@@ -84,7 +84,7 @@ class BlockLayout::Maker {
         return {};
     }
 
-    /// False if the blocks from `offset` on are not one room apart.
+    /// Returns false if the blocks from `offset` on are not one room apart.
     bool find(const Step& step, Slot slot, std::uint64_t offset) {
         const auto first = std::lower_bound(rooms_.begin(), rooms_.end(), offset);
         const std::size_t blocks = counted_blocks(step.codec, elems_of(step));
@@ -118,7 +118,7 @@ class BlockLayout::Maker {
 
     const Schedule& schedule_;
     std::size_t elem_bytes_;
-    std::vector<std::uint64_t> rooms_;    ///< of all blocks
+    std::vector<std::uint64_t> rooms_;    ///< offsets of the rooms of all blocks
     std::vector<std::uint64_t> made_at_;  ///< where the slots begin that encodings are written to
     BlockLayout made_;
 };

@@ -20,22 +20,23 @@ class BlockLayout {
     /// than the steps that make or use it.
     static Result<BlockLayout> make(const Schedule& schedule, std::size_t elem_bytes);
 
-    /// No codec of the schedule has a variable rate.
+    /// Returns whether no codec of the schedule has a variable rate.
     bool empty() const { return block_count_ == 0; }
     std::size_t block_count() const { return block_count_; }
-    /// Of a slot of such a codec's steps: the number of its first block; the others follow.
+    /// Returns the number of the first block in a slot that steps of such a codec use; the others
+    /// follow.
     std::size_t first_block(Slot slot) const { return places_[slot.index].first_block; }
-    /// Of a message: where it arrives or is put together, from the begin of the scratch. That is
-    /// its slot if its blocks are one behind the other there: because they arrive so, or because
-    /// one step makes all of them. Else it is behind the schedule's scratch, since local steps may
-    /// read the blocks while they are put together.
+    /// Returns where a message arrives or is put together, as an offset from the begin of the
+    /// scratch. This is in its slot if its blocks lie one behind the other there, because they
+    /// arrive so or because one step makes all of them. Otherwise it is behind the schedule's
+    /// scratch, since local steps may read the blocks while they are put together.
     std::uint64_t message_offset(Slot slot) const { return places_[slot.index].message_offset; }
-    /// Blocks of messages that leave, each message's for itself: how many, and the number of the
-    /// first one of a message.
+    /// Blocks of messages that leave are counted separately for each message. These functions
+    /// return how many there are, and the number of the first block of a message.
     std::size_t sent_count() const { return sent_count_; }
     std::size_t first_sent(Slot slot) const { return places_[slot.index].first_sent; }
     bool is_in_its_slot(Slot slot) const { return !places_[slot.index].is_put_together; }
-    /// Of the schedule, and the room for messages behind it.
+    /// Returns the size of the schedule's scratch and of the room for messages behind it.
     std::uint64_t scratch_bytes() const { return scratch_bytes_; }
 
   private:
@@ -48,7 +49,7 @@ class BlockLayout {
     };
     class Maker;
 
-    std::vector<Place> places_;  ///< by slot
+    std::vector<Place> places_;  ///< one for each slot
     std::size_t block_count_ = 0;
     std::size_t sent_count_ = 0;
     std::uint64_t scratch_bytes_ = 0;

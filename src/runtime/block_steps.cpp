@@ -27,7 +27,8 @@ std::size_t elems_in(Range elems) {
     return static_cast<std::size_t>(elems.size());
 }
 
-/// One block behind the other, so that they need not be moved where they are all of a message.
+/// Writes the blocks one behind the other, so that they need not be moved if they make up a
+/// message.
 Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec,
                      std::byte* residual) {
     EncodedBlocks& blocks = *view.blocks_of(step);
@@ -44,7 +45,7 @@ Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec
     });
 }
 
-/// Who decodes a block.
+/// Decoders tells which codec decodes a block.
 struct Decoders {
     const Codec& codec;
     const Codec& exact;
@@ -72,7 +73,7 @@ Status decode_sum_blocks(const Step& step, const ChunkView& view, const Decoders
     });
 }
 
-/// As encode_blocks() does, from wherever each block is.
+/// Copies blocks one behind the other, as encode_blocks() writes them, from wherever each is.
 Status copy_blocks(const Step& step, const ChunkView& view) {
     EncodedBlocks& blocks = *view.blocks_of(step);
     std::byte* end = view.target(step.to, step.range);

@@ -11,10 +11,10 @@
 namespace gradcoll {
 namespace {
 
-/// What noticed_ says of a message, if not 0.
+/// An entry of noticed_ that is not 0 has one of these values.
 enum : std::uint8_t {
-    announcing = 1,  ///< its signature is on its way
-    noticed          ///< and has left, or come
+    announcing = 1,  ///< the signature is on its way
+    noticed          ///< the signature has left, or come
 };
 
 Status differing() {
@@ -65,7 +65,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     ready_.begin(program);
 }
 
-/// `bytes`: those on the wire.
+/// Returns the span of a message that has `bytes` bytes on the wire.
 TraceSpan ChunkRun::span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                             const Operation& operation) const {
     return {.name = name_of(message.kind).data(),
@@ -78,7 +78,8 @@ TraceSpan ChunkRun::span_of(const Step& message, std::uint64_t begin_ns, std::si
             .operation = operation.binding.sequence};
 }
 
-/// A slot may leave to several peers: its bytes must not change while the first of them reads it.
+/// Writes the header of a message once: its slot may leave to several peers, and its bytes must not
+/// change while the first of them reads it.
 void ChunkRun::head_once(const Step& send, const Operation& operation) {
     if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) != 0) return;
     EncodedBlocks* const blocks = view_.blocks_of(send);
@@ -89,7 +90,7 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
     packed_.leave_plain(send.from);
 }
 
-/// As it is in its slot, and packed.
+/// Completes the message in its slot, and packs it if it travels packed.
 void ChunkRun::make_ready(std::uint32_t index, Operation& operation) {
     const Step& send = step(index);
     head_once(send, operation);
@@ -99,7 +100,8 @@ void ChunkRun::make_ready(std::uint32_t index, Operation& operation) {
         note_packing("pack", index, begin_ns, operation);
 }
 
-/// Not what is in the slot, where another form of it travels.
+/// Returns the bytes that travel, which are not in the slot if the message is packed or encoded on
+/// its way.
 MessageBytes ChunkRun::moved_bytes(std::uint32_t index) const {
     if (program().coded().has(index)) return plain_bytes(index);
     const Step& message = step(index);
@@ -119,7 +121,7 @@ Result<std::size_t> ChunkRun::unpack(std::uint32_t index, std::size_t received_b
     return size;
 }
 
-/// Of the thread that has the messages: it is no step of the plan.
+/// Adds a span for packing, which the thread that has the messages does: it is no step of the plan.
 void ChunkRun::note_packing(const char* name, std::uint32_t message, std::uint64_t begin_ns,
                             Operation& operation) const {
     if (!operation.timed) return;
@@ -165,7 +167,8 @@ Status ChunkRun::settle(Operation& operation) {
     return ended.status();
 }
 
-/// A shorter last chunk has other steps than the one before: nothing has to end before its sends.
+/// Returns whether the chunk before `later` must end its `send` first. A shorter last chunk has
+/// other steps than the one before, so nothing has to end before its sends.
 bool ChunkRun::has_to_end_before(const ChunkRun& later, std::uint32_t send) const {
     return active() && &program() == &later.program() && chunk_ + 1 == later.chunk_ &&
            !ready_.has_finished(send);
@@ -176,12 +179,14 @@ bool ChunkRun::is_held(std::uint32_t message, const ChunkRun* pacer) const {
            pacer->has_to_end_before(*this, message);
 }
 
-/// What a device does with the messages of a plan has no notices.
+/// Returns whether a notice goes ahead of the message. Messages that a device takes part in have
+/// none.
 bool ChunkRun::is_opening(std::uint32_t message) const {
     return chunk_ == 0 && !device_ && program().is_opening(message);
 }
 
-/// Of a message that is encoded on its way; of a receive with where they come to.
+/// Returns the plain elements of a message that is encoded on its way; for a receive, the place
+/// that they come to.
 MessageBytes ChunkRun::plain_bytes(std::uint32_t index) const {
     return {memory_.scratch + program().coded().offset_bytes(index),
             view_.bytes_of(step(index).range)};
@@ -198,8 +203,8 @@ std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send) {
     return runs;
 }
 
-/// What the way has made of it is counted when it has left (Completion::coded_bytes). A rank that
-/// has failed sends a notice, as in place of plain elements.
+/// Starts a message that is encoded on its way. Its encoded bytes are counted when it has left
+/// (Completion::coded_bytes). A rank that has failed sends a notice, as in place of plain elements.
 Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const int tag = first_tag_ + message.stage;
@@ -310,7 +315,7 @@ void ChunkRun::finish_batched() {
     batched_.clear();
 }
 
-/// The way has checked what it decoded.
+/// Checks the length alone, since the lane has checked what it decoded.
 void ChunkRun::check_decoded(std::uint32_t recv, std::size_t received_bytes, Operation& operation) {
     const MessageBytes expected = plain_bytes(recv);
     if (received_bytes == expected.size_bytes) return;
@@ -323,7 +328,7 @@ void ChunkRun::check_decoded(std::uint32_t recv, std::size_t received_bytes, Ope
                                                    received_bytes, expected.size_bytes))));
 }
 
-/// Fails the operation unless it is what the plan expects.
+/// Fails the operation unless the message is what the plan expects.
 void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation) {
     const Step& message = step(recv);
     if (program().coded().has(recv)) return check_decoded(recv, received_bytes, operation);
@@ -343,8 +348,8 @@ void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Ope
     if (!status.ok()) operation.fail(std::move(status));
 }
 
-/// Whether a signature has arrived, and nothing else. It fails the operation if it is another, or
-/// stands ahead of a frame: whose sender's call has no codec.
+/// Returns whether a signature has arrived, and nothing else. Fails the operation if it is another
+/// signature, or if it stands ahead of a framed message, whose sender's call has no codec.
 bool ChunkRun::was_notice(std::uint32_t index, std::size_t received_bytes, Operation& operation) {
     const Step& recv = step(index);
     if (device_ || chunk_ != 0 || noticed_[index] != 0) return false;
@@ -358,7 +363,8 @@ bool ChunkRun::was_notice(std::uint32_t index, std::size_t received_bytes, Opera
     return true;
 }
 
-/// If its signature changed on this rank, but not on the sender's: they were alike before.
+/// Fails the operation if its signature changed on this rank, but not on the sender's: they were
+/// alike before.
 void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) const {
     if (operation.change == SignatureChange::changed && is_opening(index) && noticed_[index] == 0)
         operation.fail(of_message(step(index), differing()));
@@ -391,7 +397,8 @@ std::size_t ChunkRun::whole_bytes(const Step& message) const {
                                           : view_.bytes_of(message.range);
 }
 
-/// A message that is too long for its room is gone when its receive ends.
+/// Starts a message of an operation without scratch memory: a receive has too little room, and its
+/// message is dropped when it has come.
 Status ChunkRun::start_without_memory(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const int tag = first_tag_ + message.stage;
@@ -428,7 +435,7 @@ void ChunkRun::finish_without_message(std::uint32_t index) {
     ready_.finish(index);
 }
 
-/// What becomes ready meanwhile has not been under way.
+/// Finishes all messages that were under way; those that become ready by that were not.
 void ChunkRun::finish_dropped() {
     if (ready_.all_finished()) return;
     std::vector<std::uint32_t> dropped;

@@ -19,23 +19,23 @@
 
 namespace gradcoll {
 
-/// The state of one place in the window of chunks. Used for one chunk after another; allocates only
-/// when made. Messages go first: whatever is ready to leave or to be received is started before any
-/// local work.
+/// ChunkRun is the state of one place in the window of chunks. It is used for one chunk after
+/// another and allocates only when it is made. Messages go first: whatever is ready to leave or to
+/// be received is started before any local work.
 class ChunkRun {
   public:
     struct Room {
         std::size_t steps = 0;
         std::size_t slots = 0;
-        std::size_t blocks = 0;  ///< that are encoded at a variable rate
-        bool traced = false;     ///< remember when messages were started
-        std::size_t runs = 0;    ///< of elements that are encoded on their way
+        std::size_t blocks = 0;  ///< blocks that are encoded at a variable rate
+        bool traced = false;     ///< whether to remember when messages were started
+        std::size_t runs = 0;    ///< runs of elements that are encoded on their way
     };
-    /// `place` is this run's number in the window; it comes back in cookies. `device`: null where
+    /// `place` is this run's number in the window; it comes back in cookies. `device` is null where
     /// no rank's device takes part.
     ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device);
 
-    /// Of the chunks to come.
+    /// Sets the memory for the chunks to come.
     void use(const ChunkMemory& memory) { memory_ = memory; }
     void begin(const Program& program, std::int64_t chunk, const Operation& operation);
     bool active() const { return !ready_.all_finished() || settling_ != Settling::done; }
@@ -52,7 +52,8 @@ class ChunkRun {
     /// Takes the local step that has been ready for longest, if there is one. After a failure steps
     /// are counted, but do nothing. Each is then run (run_step) and finished.
     bool pick_local(const Operation& operation, LocalStep& out);
-    /// Whether the step was picked for the chunk that is under way, and has not been finished.
+    /// Returns whether the step was picked for the chunk that is under way and has not been
+    /// finished.
     bool is_due(const LocalStep& local) const {
         return active() && local.chunk == chunk_ && !ready_.has_finished(step_of(local.cookie));
     }
@@ -107,7 +108,7 @@ class ChunkRun {
     std::byte* mirror_of(std::uint32_t message) const;
     Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
 
-    /// How far the device is with a chunk.
+    /// Settling says how far the device is with a chunk.
     enum class Settling : std::uint8_t { done, running, ending };
 
     std::uint32_t place_;
@@ -115,16 +116,21 @@ class ChunkRun {
     DeviceMessages* device_;
     Settling settling_ = Settling::done;
     ReadySteps ready_;
-    std::vector<std::uint32_t> held_;       ///< sends that are ready but for the chunk before
-    std::vector<std::uint32_t> batched_;    ///< local steps that a batch has
-    std::vector<std::uint8_t> has_header_;  ///< by slot: the header was written for this chunk
-    std::vector<std::uint8_t> noticed_;     ///< by step: its signature went, or came, ahead
-    std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
+    std::vector<std::uint32_t>
+        held_;  ///< sends that wait only for the same send of the chunk before
+    std::vector<std::uint32_t> batched_;  ///< local steps that a batch has
+    std::vector<std::uint8_t>
+        has_header_;  ///< one per slot: whether the header was written for this chunk
+    std::vector<std::uint8_t>
+        noticed_;  ///< one per step: whether its signature went, or came, ahead
+    std::vector<std::uint64_t>
+        begun_ns_;  ///< one per step: when a message was started; empty without a trace
     EncodedBlocks blocks_;
     PackedMessages packed_;
-    /// By step, where memory is lacking: room for a signature, which another message follows.
+    /// If memory is lacking, each step has room here for a signature, which another message
+    /// follows.
     std::vector<std::array<std::byte, SignatureNotice::size_bytes>> beginnings_;
-    std::vector<ElementRun> runs_;  ///< of all sends that are encoded on their way
+    std::vector<ElementRun> runs_;  ///< elements of all sends that are encoded on their way
     ChunkView view_;
     std::int64_t chunk_ = 0;
     int first_tag_ = 0;

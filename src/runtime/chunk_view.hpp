@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// Where a chunk's own memory is. Not owned.
+/// ChunkScratch says where a chunk's own memory is, without owning it.
 struct ChunkScratch {
     std::byte* bytes = nullptr;
     EncodedBlocks* blocks = nullptr;  ///< null where all codecs have a fixed rate
@@ -23,29 +23,31 @@ class ChunkView {
     ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
               const Binding& binding, const ChunkScratch& scratch);
 
-    /// First byte of a place that may be read; null for Slot::none().
+    /// Returns the first byte of a place that may be read; null for Slot::none().
     const std::byte* source(Slot slot, Range range) const;
-    /// X of a step `to = X op slot` (StepKind).
+    /// Returns X of a step `to = X op slot` (StepKind).
     const std::byte* first_operand(const Step& step) const {
         return source(step.from_input ? Slot::input() : step.to, step.range);
     }
-    /// First byte of a place that may be written; null for the input and Slot::none().
+    /// Returns the first byte of a place that may be written; null for the input and Slot::none().
     std::byte* target(Slot slot, Range range) const;
-    /// The chunk's own memory, and where a place in it is.
+    /// Returns the chunk's own memory, in which offset_in_scratch() says where a slot is.
     std::byte* scratch() const { return scratch_; }
     std::size_t offset_in_scratch(Slot slot) const {
         return schedule_->slots[slot.index].offset_bytes;
     }
-    /// Where the encoded blocks of a step or message are; null if its codec has a fixed rate.
+    /// Returns where the encoded blocks of a step or message are; null if its codec has a fixed
+    /// rate.
     EncodedBlocks* blocks_of(const Step& step) const {
         return blocks_ && !has_fixed_rate(step.codec) ? blocks_ : nullptr;
     }
-    /// What a send moves, or a receive at most: a scratch slot goes whole, of a vector the range.
+    /// Returns what a send moves, or a receive at most: all of a scratch slot, or the range of a
+    /// vector.
     MessageBytes message(const Step& step) const;
     std::size_t bytes_of(Range range) const {
         return static_cast<std::size_t>(range.size()) * elem_bytes_;
     }
-    /// The residual that belongs to the chunk's residual element `first_elem`; null without
+    /// Returns the residual that belongs to the chunk's residual element `first_elem`; null without
     /// feedback.
     std::byte* residual(std::int64_t first_elem) const;
     std::size_t residual_bytes(std::size_t count_elems) const {
@@ -64,7 +66,7 @@ class ChunkView {
     EncodedBlocks* blocks_ = nullptr;
     std::byte* residual_ = nullptr;
     std::int64_t input_shift_elems_ =
-        0;  ///< element 0 of the chunk lies here in the caller's input
+        0;  ///< where element 0 of the chunk lies in the caller's input
     std::int64_t output_shift_elems_ = 0;
     std::size_t elem_bytes_ = 1;
     std::size_t residual_elem_bytes_ = 4;

@@ -10,12 +10,13 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t completions_per_poll = 64;
-/// Local work between two looks at the network: some microseconds. A small step counts as this many
-/// elements.
+/// A turn does local work for this many bytes, some microseconds, before it looks at the network
+/// again. A small step counts as least_elems_per_step elements.
 constexpr std::int64_t local_bytes_per_turn = 32768;
 constexpr std::int64_t least_elems_per_step = 256;
 
-/// Messages by reference are acknowledged, each in a stage of its own.
+/// Returns how many messages of the lane a step may need: those by reference are acknowledged, each
+/// in a stage of its own.
 std::uint32_t messages_a_step(const ExecutorOptions& options) {
     return options.device ? 2 : 1;
 }
@@ -26,7 +27,8 @@ bool reaches_device_memory(const Channel& channel, int peer, const DeviceSide& s
            (reach == DeviceReach::as_mpi && side.mpi_takes_device_memory());
 }
 
-/// By rank: who is sent to from the device, and received from, as the bytes lie there.
+/// Returns, by rank, whether the lane sends to that rank from device memory and receives from it
+/// there.
 std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     std::vector<bool> direct(static_cast<std::size_t>(channel.rank_count()));
     for (int peer = 0; peer < channel.rank_count(); ++peer)
@@ -44,18 +46,19 @@ std::size_t chunk_bytes_of(const PlanSpec& spec) {
                                                : spec.count_elems);
 }
 
-/// Of a chunk whose messages are long.
+/// Returns the size from which a chunk has long messages.
 std::size_t least_long_bytes(const Plan& plan, const Channel& channel) {
     return channel.short_bytes() * static_cast<std::size_t>(plan.rank_count);
 }
 
-/// Of a message's elements, about: what all ranks know of all of them.
+/// Returns whether messages are short, as estimated from the size of a chunk, which is the same on
+/// all ranks.
 bool has_short_messages(const Plan& plan, const Channel& channel) {
     return chunk_bytes_of(plan.spec) < least_long_bytes(plan, channel);
 }
 
-/// Who has asked for the way of long messages expects it to carry a vector that is long enough as a
-/// whole.
+/// Tells the channel if its way for long messages is not used: whoever asked for that way expects
+/// it to carry a vector that is long enough as a whole.
 void tell_that_chunks_are_short(const Plan& plan, Channel& channel) {
     const std::size_t vector_bytes = bytes_of(plan.spec, plan.spec.count_elems);
     const std::size_t least = least_long_bytes(plan, channel);
@@ -66,9 +69,9 @@ void tell_that_chunks_are_short(const Plan& plan, Channel& channel) {
                         vector_bytes, chunk_bytes_of(plan.spec), least));
 }
 
-/// Ascending. The same at both ends, and of a plan in which both ends can hand over the same
-/// messages: that is not known of builders from outside. Residuals and devices need what is
-/// encoded.
+/// Returns, ascending, the peers for whose messages the way encodes. Both ends must find the same,
+/// so the plan must be of a builder of which it is known that both ends hand over the same
+/// messages. Residuals and devices need what is encoded.
 std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& channel,
                                           const ExecutorOptions& options) {
     std::vector<int> peers;
@@ -294,8 +297,9 @@ Result<bool> ChunkWindow::work(LocalWork local) {
     return local == LocalWork::here ? run_local() : false;
 }
 
-/// Local steps, those of older chunks first, until it is time to look after the network again.
-/// Messages that become ready leave at once. True if there was any. Errors: those of the lane.
+/// Runs local steps, those of older chunks first, until it is time to look after the network again.
+/// Messages that become ready leave at once. Returns whether there was any step. Errors: those of
+/// the lane.
 Result<bool> ChunkWindow::run_local() {
     std::int64_t elems_left = local_bytes_per_turn / plan().spec.elem_bytes;
     bool any = false;
@@ -336,7 +340,8 @@ Status ChunkWindow::finish_local(const LocalStep& local, LocalResult result) {
     return {};
 }
 
-/// Everything that is ready, in as few launches as can be: the device does it in its own time.
+/// Gives everything that is ready to the device in as few launches as can be; the device does it in
+/// its own time.
 Result<bool> ChunkWindow::run_local_on_device() {
     bool any = false;
     for (;;) {

@@ -37,18 +37,19 @@ class ChunkWindow {
     Operation& operation() { return operation_; }
     /// Borrows what an operation needs. Errors: out_of_memory.
     Status borrow() { return parts_.memory.borrow(); }
-    /// Whether an operation that has none of it can tell other ranks that it fails.
+    /// Returns whether an operation that gets no memory can tell other ranks that it fails.
     bool can_do_without() const { return !messages_ && !parts_.in_short_pieces; }
-    /// The operation has ended, and nobody uses its memory any more.
+    /// Returns the memory to the pool: the operation has ended, and nobody uses it any more.
     void give_back() { parts_.memory.give_back(); }
     /// Starts the operation, which has its binding and was borrowed for, with its first chunks.
     /// Errors: transport errors only; then it is to be dropped.
     Status begin();
-    /// A bounded piece of what can be done now; true if there was anything. Errors: likewise.
+    /// Does a bounded piece of what can be done now; true if there was anything. Errors: those of
+    /// begin().
     Result<bool> turn(LocalWork local);
     bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
-    /// Of an operation that has failed: what has not come by now is not waited for any more; what
-    /// is left to be said to others is sent in turns to come. Not where a device takes part.
+    /// Stops waiting for what has not come by now, in an operation that has failed. What is left to
+    /// be said to others is sent in later turns. Must not be called where a device takes part.
     void give_up();
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
@@ -58,18 +59,19 @@ class ChunkWindow {
     std::size_t take_local(std::span<LocalStep> out);
     /// Errors: internal for a step that was not taken, or came back before.
     Status finish_local(const LocalStep& local, LocalResult result);
-    /// Taken, and not finished.
+    /// Returns how many steps were taken and are not finished.
     std::size_t taken() const { return taken_count_; }
-    /// Until nobody runs a step.
+    /// Waits until nobody runs a step.
     void wait_for_taken() const { taken_.wait(); }
 
   private:
-    /// What is made once for the plan.
+    /// Parts holds what is made once for the plan.
     struct Parts {
         std::shared_ptr<const Plan> plan;
         Program body, tail;
-        std::size_t places = 0;        ///< of chunks
-        bool in_short_pieces = false;  ///< some messages go so, or are encoded on their way
+        std::size_t places = 0;  ///< how many chunks have a place
+        bool in_short_pieces =
+            false;  ///< whether some messages go in short pieces or are encoded on their way
         WindowMemory memory;
         std::unique_ptr<Lane> lane;
         std::unique_ptr<const PackersInUse> packers;
@@ -95,12 +97,12 @@ class ChunkWindow {
     ChunkRun& run_of(std::int64_t chunk) {
         return runs_[static_cast<std::size_t>(chunk) % runs_.size()];
     }
-    /// The chunk whose sends go before those of `chunk`, if there is one under way.
+    /// Returns the chunk whose sends go before those of `chunk`, or null.
     const ChunkRun* pacer_of(std::int64_t chunk) {
         return paced_ && chunk > oldest_chunk_ ? &run_of(chunk - 1) : nullptr;
     }
     void begin_chunks();
-    /// What a device has yet to do for chunks whose steps have finished.
+    /// Does what a device has yet to do for chunks whose steps have finished.
     Status settle_chunks();
     void retire_chunks();
     Result<bool> start_messages();
@@ -112,10 +114,11 @@ class ChunkWindow {
     Parts parts_;
     Operation operation_;
     bool paced_;
-    std::shared_ptr<DeviceSide> side_;          ///< null where no rank's device takes part
-    std::unique_ptr<DeviceMessages> messages_;  ///< null likewise: then the lane has them all
-    std::unique_ptr<DeviceBatch> batch_;        ///< null for data of the host
-    std::vector<ChunkRun> runs_;                ///< by place: chunk c is at c modulo their number
+    std::shared_ptr<DeviceSide> side_;  ///< null where no rank's device takes part
+    std::unique_ptr<DeviceMessages>
+        messages_;  ///< null where no rank's device takes part: then the lane has all messages
+    std::unique_ptr<DeviceBatch> batch_;  ///< null for data of the host
+    std::vector<ChunkRun> runs_;  ///< one for each place: chunk c is at c modulo their number
     std::vector<Completion> completions_;
     /// Chunks from the oldest to the next have begun, and the oldest has not ended.
     std::int64_t oldest_chunk_ = 0;

@@ -22,7 +22,8 @@ Status CodecsInUse::add(CodecId codec, ElementType type) {
     return {};
 }
 
-/// A tolerance of 0 is as good as none, and a codec with none may be one of another rate.
+/// Never sets a tolerance of 0, which is as good as none: a codec with none may be one of another
+/// rate.
 void CodecsInUse::tell_tolerance(double part) {
     constexpr double least = std::numeric_limits<double>::min();
     for (Codec& codec : codecs_)

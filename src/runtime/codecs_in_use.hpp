@@ -10,19 +10,21 @@
 
 namespace gradcoll {
 
-/// Few, so that looking one up is quick. Allocates only when made.
+/// CodecsInUse keeps the few codecs of a plan, so that looking one up is quick. It allocates only
+/// when it is made.
 class CodecsInUse {
   public:
-    /// Those of every step that encodes, decodes, or moves what is encoded; and the exact one, for
-    /// blocks that are plain, and for what somebody else has decoded. Errors: unsupported for the
-    /// plan's type.
+    /// Collects the codecs of every step that encodes, decodes, or moves what is encoded. The exact
+    /// one is always among them, for blocks that are plain and for what somebody else has decoded.
+    /// Errors: unsupported for the plan's type.
     static Result<CodecsInUse> of(const Plan& plan);
 
-    /// What a part is of the loss (loss_parts_of()) that an operation that begins allows, where the
-    /// plan leaves it to the call. The same on every rank, or frames do not check out.
+    /// Sets, where the plan leaves the tolerance to the call, how much of the loss
+    /// (loss_parts_of()) that an operation allows falls to one part. It must be the same on every
+    /// rank, or frames do not check out.
     void tell_tolerance(double part);
 
-    /// Precondition: a step of the plan has it.
+    /// Returns the codec `id`, which a step of the plan must have.
     const Codec& operator[](CodecId id) const {
         return *std::find_if(codecs_.begin(), codecs_.end(),
                              [id](const Codec& codec) { return codec.id == id; });

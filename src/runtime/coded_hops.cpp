@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// Who reads and writes the slots of messages tells what their encoded forms are needed for.
+/// Finder looks at who reads and writes the slots of messages, which tells what their encoded forms
+/// are needed for.
 class CodedHops::Finder {
   public:
     Finder(CodedHops& made, const Schedule& schedule, std::size_t elem_bytes)
@@ -38,7 +39,7 @@ class CodedHops::Finder {
         std::uint32_t step = 0;
     };
 
-    /// For every step the first of those that wait for it, but for a send.
+    /// Finds for every step the first of those that wait for it, sends left out.
     void find_first_waiting() {
         first_waiting_.assign(schedule_.steps.size(), ~std::uint32_t{0});
         for (std::uint32_t i = static_cast<std::uint32_t>(schedule_.steps.size()); i-- > 0;) {
@@ -49,8 +50,8 @@ class CodedHops::Finder {
         }
     }
 
-    /// Whether steps of that kind, and the message itself, are all that use its slot, for all its
-    /// elements, and whoever waits for what they read comes behind the message.
+    /// Returns whether steps of the kind `only`, and the message itself, are all that use its slot,
+    /// for all its elements, and whoever waits for what they read comes behind the message.
     bool find_parts(std::uint32_t message, Slot slot, StepKind only) {
         parts_.clear();
         const Step& step = schedule_.steps[message];
@@ -92,9 +93,9 @@ class CodedHops::Finder {
     CodedHops& made_;
     const Schedule& schedule_;
     std::size_t elem_bytes_;
-    std::vector<Use> uses_;  ///< of scratch, ascending
+    std::vector<Use> uses_;  ///< uses of the scratch, in ascending order
     std::vector<std::uint32_t> first_waiting_;
-    std::vector<std::uint32_t> parts_;  ///< of the message that is looked at
+    std::vector<std::uint32_t> parts_;  ///< steps that make or use the message that is looked at
 };
 
 CodedHops::CodedHops(const Schedule& schedule, std::size_t elem_bytes, std::uint64_t used_bytes,

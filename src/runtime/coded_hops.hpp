@@ -11,37 +11,39 @@
 
 namespace gradcoll {
 
-/// Those to and from ranks whose way encodes, where the encoded form is needed for nothing else: a
-/// send of what encode steps made for it alone, and a receive of what is only added to something.
-/// That is so at both ends of a message of the way up, and at neither of one of the way down: there
-/// the owner decodes what it has encoded, and others pass it on. Immutable.
+/// CodedHops tells which messages travel to and from ranks whose way encodes, and have an encoded
+/// form that is needed for nothing else: a send of what encode steps made for it alone, and a
+/// receive of what is only added to something. That is so at both ends of a message of the way up,
+/// and at neither of one of the way down: there the owner decodes what it has encoded, and others
+/// pass it on. Immutable.
 class CodedHops {
   public:
     CodedHops() = default;
-    /// `used_bytes`: what is taken of the scratch. `peers`: whose way encodes, ascending.
+    /// Takes `used_bytes` of the scratch for used already. `peers` (ascending) are the ranks whose
+    /// way encodes.
     CodedHops(const Schedule& schedule, std::size_t elem_bytes, std::uint64_t used_bytes,
               std::span<const int> peers);
 
     bool empty() const { return hops_.empty(); }
-    /// Of a send or receive: it has plain elements.
+    /// Returns whether a send or receive has plain elements.
     bool has(std::size_t message) const { return kind_of(message) == Kind::message; }
-    /// Of an encode step: nobody here does it.
+    /// Returns whether an encode step is done by nobody here.
     bool leaves(std::size_t encode) const { return kind_of(encode) == Kind::encode; }
-    /// Of a decode_reduce step: its payload is plain elements.
+    /// Returns whether the payload of a decode_reduce step is plain elements.
     bool is_decoded(std::size_t step) const { return kind_of(step) == Kind::decoded; }
-    /// The send that has the elements of such an encode step.
+    /// Returns the send that has the elements of an encode step for which leaves() holds.
     std::uint32_t send_of(std::size_t encode) const { return hops_[encode].first; }
-    /// The encode steps of a send, in the order of their elements.
+    /// Returns the encode steps of a send, in the order of their elements.
     std::span<const std::uint32_t> encodes_of(std::size_t send) const {
         return {encodes_.data() + hops_[send].first, hops_[send].count};
     }
-    /// Where the elements of a receive come to, and of a decode_reduce step are: from the begin of
-    /// the scratch.
+    /// Returns where the elements of a receive come to, or where those of a decode_reduce step are,
+    /// as an offset from the begin of the scratch.
     std::uint64_t offset_bytes(std::size_t step) const { return hops_[step].offset_bytes; }
-    /// The number of the first of them among those of all sends.
+    /// Returns the number of the first encode step of a send among those of all sends.
     std::size_t first_run_of(std::size_t send) const { return hops_[send].first; }
     std::size_t run_count() const { return encodes_.size(); }
-    /// With all that was used before.
+    /// Returns the size of the scratch, `used_bytes` included.
     std::uint64_t scratch_bytes() const { return scratch_bytes_; }
 
   private:
@@ -49,13 +51,14 @@ class CodedHops {
     enum class Kind : std::uint8_t { none, message, encode, decoded };
     struct Hop {
         std::uint64_t offset_bytes = 0;
-        std::uint32_t first = 0;  ///< of a send in encodes_; of an encode step its send
+        std::uint32_t first =
+            0;  ///< for a send its first entry in encodes_, for an encode step its send
         std::uint32_t count = 0;
         Kind kind = Kind::none;
     };
     Kind kind_of(std::size_t step) const { return empty() ? Kind::none : hops_[step].kind; }
 
-    std::vector<Hop> hops_;  ///< by step; none if no message is coded
+    std::vector<Hop> hops_;  ///< one per step; empty if no message is coded
     std::vector<std::uint32_t> encodes_;
     std::uint64_t scratch_bytes_ = 0;
 };

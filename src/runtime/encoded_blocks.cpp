@@ -16,8 +16,8 @@ Status bad_lengths(fmt::format_string<Args...> format, Args&&... args) {
     return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// What is before the blocks of a message: room for its header, and their lengths, unless all are
-/// plain.
+/// MessageFront is what precedes the blocks of a message: room for its header, and the lengths of
+/// the blocks unless all are plain.
 class MessageFront {
   public:
     explicit MessageFront(std::span<const CodedBlock> blocks) : blocks_(blocks) {
@@ -145,7 +145,7 @@ Status EncodedBlocks::find(const Step& recv, std::size_t received_bytes, bool is
     return place(recv, GRADCOLL_VALUE(read_lengths(recv, received_bytes)), received_bytes);
 }
 
-/// `blocks`: of the message, from number `first` on.
+/// Marks `blocks`, which are those of the message from number `first` on, as plain.
 void EncodedBlocks::set_plain(std::span<CodedBlock> blocks, const Step& recv,
                               std::size_t first) const {
     for (CodedBlock& block : blocks) {
@@ -154,7 +154,8 @@ void EncodedBlocks::set_plain(std::span<CodedBlock> blocks, const Step& recv,
     }
 }
 
-/// Returns where the list ends. None of it is believed.
+/// Reads the list of lengths, of which it believes nothing unchecked, and returns where the list
+/// ends.
 Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t received_bytes) {
     const std::byte* const begin = scratch_ + layout_->message_offset(recv.to);
     const std::span<CodedBlock> blocks = of(recv, recv.to);
@@ -180,7 +181,7 @@ Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t re
     return at;
 }
 
-/// The blocks, whose lengths are known, from `at` on; they have to fill the message.
+/// Places the blocks, whose lengths are known, from `at` on; they have to fill the message.
 Status EncodedBlocks::place(const Step& recv, std::size_t at, std::size_t end) {
     const std::size_t front = at;
     const std::uint64_t begin = layout_->message_offset(recv.to);

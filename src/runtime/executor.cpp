@@ -20,14 +20,15 @@
 namespace gradcoll {
 namespace {
 
-/// Idle turns before the core is given away: about as long as a message between two cores takes.
+/// An idle thread gives its core away after this many turns, about as long as a message between two
+/// cores takes.
 constexpr int idle_turns_before_yield = 200;
-/// And then with the core given away, before this thread sleeps where it can: about as long as it
+/// It sleeps, where it can, after some more turns with the core given away, about as long as it
 /// takes to fall asleep and to wake up.
 constexpr int idle_turns_before_rest = idle_turns_before_yield + 20;
-/// What else this thread lets go on stands still that long.
+/// A thread sleeps at most this long, since whatever else it keeps going stands still meanwhile.
 constexpr std::chrono::microseconds longest_rest{200};
-/// For messages that others may not take, of an operation that has been given up.
+/// An operation that has been given up waits so long for messages that others may not take.
 constexpr std::chrono::milliseconds patience_once_given_up{100};
 
 Status check_options(const Plan& plan, const Channel& channel, const Executor::Options& options) {
@@ -48,7 +49,7 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
     return {};
 }
 
-/// "exact, 2:4, int8, int8/seed"
+/// Returns a list such as "exact, 2:4, int8, int8/seed".
 std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
     std::string names;
     for (const NamedForm& form : all_codec_forms())
@@ -57,7 +58,8 @@ std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
     return names;
 }
 
-/// What the plan encodes with that cannot be used with data on the device; exact: nothing.
+/// Returns the codec of the plan that cannot be used with data on the device; exact if there is
+/// none.
 CodecId missing_on(const DevicePlugin& plugin, const PlanSpec& spec) {
     const auto is_missing = [&](CodecId codec) {
         return codec != CodecId::exact &&
@@ -69,7 +71,7 @@ CodecId missing_on(const DevicePlugin& plugin, const PlanSpec& spec) {
     return CodecId::exact;
 }
 
-/// Why operations on a device's data cannot succeed; ok: they can.
+/// Returns why operations on a device's data cannot succeed; ok if they can.
 Status refusal_of(const Plan& plan, const Executor::Options& options) {
     if (!options.data_on_device) return {};
     const DevicePlugin& plugin = options.device->plugin();
@@ -89,7 +91,8 @@ Status leftovers() {
             "messages of it are left, which could be taken for others: it can only be freed"};
 }
 
-/// What has a length that others know only if it is cut.
+/// Returns the length of the vector if it is cut; of vectors that are not, other ranks know the
+/// length.
 std::uint64_t length_of(const PlanSpec& spec) {
     const bool is_cut = spec.chunk_elems > 0 && spec.count_elems >= spec.chunk_elems;
     return is_cut ? static_cast<std::uint64_t>(spec.count_elems) : 0;
@@ -128,18 +131,19 @@ struct Executor::Impl {
     void give_core_away(int idle_turns) const;
 
     const Options options;
-    /// What every operation fails with; ok: none. Only this rank may know where its data are: so
-    /// operations begin none the less, as failed ones in which nothing is worked on, and the other
-    /// ranks end, too.
+    /// Every operation fails with this status; ok if none does. Only this rank may know where its
+    /// data are, so operations begin none the less, as failed ones in which nothing is worked on,
+    /// and the other ranks end, too.
     const Status refusal;
     std::vector<std::byte> stand_in;  ///< takes the place of data that are refused
     const std::unique_ptr<ChunkWindow> window;
     Operation& operation;
     const Plan& plan;
-    const bool reduces;                ///< the plan needs a reducer
-    std::uint32_t label = 0;           ///< of the operation in the trace
-    std::uint64_t begin_ns = 0;        ///< of the operation; only with a trace
-    std::uint64_t waits_since_ns = 0;  ///< as failed; 0: it does not
+    const bool reduces;          ///< whether the plan needs a reducer
+    std::uint32_t label = 0;     ///< label of the operation in the trace
+    std::uint64_t begin_ns = 0;  ///< when the operation began; only with a trace
+    std::uint64_t waits_since_ns =
+        0;  ///< since when it has waited as a failed one; 0 if it does not
 
     enum class State : std::uint8_t {
         resting,
@@ -148,7 +152,7 @@ struct Executor::Impl {
         abandoned  ///< nothing goes on but the end
     };
     State state = State::resting;
-    OperationNumber number;  ///< of the running operation; empty if its caller numbers it
+    OperationNumber number;  ///< number of the running operation; empty if its caller numbers it
 };
 
 Status Executor::Impl::check(const Binding& binding) const {
@@ -163,8 +167,9 @@ Status Executor::Impl::check(const Binding& binding) const {
     return {};
 }
 
-/// After a transport error there is no way to tell the other ranks. The MPI library may still read
-/// what it could not take back, so the memory stays as it is until the next operation.
+/// Ends the operation after a transport error, when there is no way to tell the other ranks. The
+/// MPI library may still read what it could not take back, so the memory stays as it is until the
+/// next operation.
 void Executor::Impl::abandon(Status status) {
     window->drop();
     operation.fail(std::move(status));
@@ -180,14 +185,15 @@ Status Executor::Impl::end() {
     return std::exchange(operation.error, Status());
 }
 
-/// Steps that are elsewhere use the operation's memory.
+/// Ends the operation unless steps are elsewhere, which use its memory.
 Result<Progress> Executor::Impl::end_if_all_are_back() {
     if (window->taken() > 0) return Progress::idle;
     GRADCOLL_TRY(end());
     return Progress::complete;
 }
 
-/// Messages without a header go from and to the vectors themselves.
+/// Gives the operation memory in place of the data, since messages without a header go from and to
+/// the vectors themselves.
 void Executor::Impl::refuse() {
     const PlanSpec& spec = plan.spec;
     const auto bytes = static_cast<std::size_t>(spec.count_elems) * spec.elem_bytes;
@@ -225,8 +231,9 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
     return *turned ? Progress::advanced : Progress::idle;
 }
 
-/// Ranks whose plans have other numbers of pieces wait for what nobody sends. Without a number of
-/// its own communicator the next operation would have the same tags.
+/// Waits for messages of a failed operation, but not for ever: ranks whose plans have other numbers
+/// of pieces wait for what nobody sends. Without a number of its own communicator the operation
+/// waits on, as the next one would have the same tags.
 Result<Progress> Executor::Impl::wait_as_failed() {
     if (options.device || !number.is_counted()) return Progress::idle;
     const std::uint64_t now = now_ns();

@@ -15,14 +15,14 @@
 
 namespace gradcoll {
 
-/// Runs one plan, again and again; several chunks are in flight at once so that all levels of the
-/// tree work at the same time. All memory is taken when it is made, but scratch memory of the host:
-/// that is borrowed for each operation (ExecutorOptions::scratch). One operation at a time; used by
-/// one thread at a time, its owner.
+/// An Executor runs one plan, again and again; several chunks are in flight at once so that all
+/// levels of the tree work at the same time. All memory is taken when it is made, but for scratch
+/// memory of the host, which is borrowed for each operation (ExecutorOptions::scratch). It runs one
+/// operation at a time and is used by one thread at a time, its owner.
 ///
-/// Who only calls advance() or wait() has everything done by the owner's thread. Another scheduler
-/// takes local steps instead, runs them on what threads it likes, and gives each back; the owner's
-/// thread keeps to the messages:
+/// A caller of advance() or wait() alone has everything done by the owner's thread. Another
+/// scheduler takes local steps instead, runs them on what threads it likes, and gives each back;
+/// the owner's thread keeps to the messages:
 ///
 ///   for (Progress at = idle; at != complete; at = executor.advance_messages())
 ///       for each step of executor.take_local(steps):   result = run_step(step)   // any thread
@@ -47,11 +47,11 @@ class Executor {
     /// contradicts itself).
     static Result<std::unique_ptr<Executor>> make(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const Options& options);
-    /// Abandons an operation that has not ended. Waits until no step of it is being run.
+    /// Abandons an operation that has not ended, and waits until no step of it is being run.
     ~Executor();
 
     const Plan& plan() const;
-    /// The device that its operations' data are on; null: the host.
+    /// Returns the device that its operations' data are on; null for the host.
     const DeviceSide* data_device() const;
     /// Errors: internal if an operation is running, invalid_buffer for null buffers, invalid_op
     /// without a reducer where one is needed, out_of_memory, transport. Nothing is running after an
@@ -62,8 +62,8 @@ class Executor {
     /// one local step. Never blocks. An error is the end of the operation; afterwards (and before
     /// start()) there is nothing to do: complete.
     Result<Progress> advance();
-    /// The same but for local steps, which it leaves to whoever takes them. (Where the data are on
-    /// a device that does them, and there are none to take.)
+    /// Does the same as advance() except for local steps, which it leaves to whoever takes them.
+    /// (If the data are on a device, the device does them, and there are none to take.)
     Result<Progress> advance_messages();
     /// Moves local steps that are ready to the front of `out`, and returns how many. Does not
     /// block, and does not allocate; 0 if nothing is running.
@@ -72,17 +72,17 @@ class Executor {
     /// first failure fails the operation. What it sets free leaves with the next advance. Errors:
     /// internal for a step that is not due; nothing happens then.
     Status finish_local(const LocalStep& local, LocalResult result);
-    /// Advances until complete, yielding the core when idle. `meanwhile`: what else the thread does
-    /// then; true if that did something. Errors: internal while local steps are elsewhere, which
-    /// nobody could give back meanwhile; the operation goes on.
+    /// Advances until complete, yielding the core when idle. `meanwhile` is what else the thread
+    /// does then, and returns whether it did something. Errors: internal while local steps are
+    /// elsewhere, which nobody could give back meanwhile; the operation goes on.
     Status wait(bool (*meanwhile)() = nullptr);
-    /// After an advance() that did nothing: gives the core away, and sleeps for a short while, if
+    /// Gives the core away after an advance() that did nothing, and sleeps for a short while, if
     /// messages wake it (Lane::rest).
     void rest();
-    /// Start and wait.
+    /// Starts the operation and waits for it.
     Status run(const Binding& binding, bool (*meanwhile)() = nullptr);
     const RunStats& stats() const;
-    /// Of the operation that was started last.
+    /// Returns the number of the operation that was started last.
     std::uint32_t sequence() const;
 
   private:

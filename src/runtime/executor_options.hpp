@@ -12,35 +12,38 @@ class ScratchPool;
 class Trace;
 
 struct ExecutorOptions {
-    /// 1 to 16, and as many as the channel's tags tell apart at most (TagLayout::chunk_count). The
-    /// same on all ranks is best, but not needed.
+    /// The number of chunks in flight is 1 to 16, and at most as many as the channel's tags tell
+    /// apart (TagLayout::chunk_count). It is best if all ranks have the same, but not needed.
     int chunks_in_flight = 4;
     bool yield_always = false;  ///< ranks outnumber cores: give the core away at every idle turn
-    /// A send leaves when the same one of the chunk before has ended: so chunks go through the
-    /// levels one behind the other, also where a network shares its links fairly among all
-    /// messages, and work on different levels at the same time.
+    /// If this is set, a send leaves when the same one of the chunk before has ended: so chunks go
+    /// through the levels one behind the other, also where a network shares its links fairly among
+    /// all messages, and work on different levels at the same time.
     bool paced = false;
-    /// Ranks whose messages go in pieces (Lane::cut_messages); their executors know it, too.
+    /// Messages to and from these ranks go in pieces (Lane::cut_messages); their executors know it,
+    /// too.
     std::vector<int> cut_peers = {};
-    /// Ranks of this one's host (ascending): messages between these are not packed; their
-    /// executors know it, too.
+    /// Messages to and from these ranks, which are on this one's host (ascending), are not packed;
+    /// their executors know it, too.
     std::vector<int> plain_peers = {};
     bool timed = false;  ///< measure for RunStats
-    /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
-    /// must outlive the executor. With a trace everything is `timed`.
+    /// The trace, if any, gets a span for every step, for the idle time in wait(), and for the
+    /// whole operation; it must outlive the executor. With a trace everything is `timed`.
     Trace* trace = nullptr;
-    double predicted_us = 0;  ///< of the whole operation, for the trace; 0: not known
-    /// The device that the data are on, or that reads what peers have on theirs; null: neither.
-    /// Data on a device: allreduces only. Other ranks need not do the same.
+    double predicted_us =
+        0;  ///< duration of the whole operation, for the trace; 0 if it is not known
+    /// This is the device that the data are on, or that reads what peers have on theirs; null if
+    /// neither is so. On data of a device there are only allreduces. Other ranks need not do the
+    /// same.
     std::shared_ptr<DeviceSide> device = {};
     bool data_on_device = false;
-    /// Data of other ranks may be on devices, whose messages come neither coded on the way nor with
-    /// a signature ahead. The same on all ranks.
+    /// This is set if data of other ranks may be on devices, whose messages come neither coded on
+    /// the way nor with a signature ahead. It is the same on all ranks.
     bool among_devices = false;
-    /// How long an operation that ranks called differently waits for messages after it has failed.
+    /// An operation that ranks called differently waits so long for messages after it has failed.
     std::chrono::milliseconds patience{5'000};
-    /// Where scratch memory of the host is borrowed from for each operation; null: the executor
-    /// makes a pool of its own.
+    /// Scratch memory of the host is borrowed from this pool for each operation; if it is null the
+    /// executor makes a pool of its own.
     std::shared_ptr<ScratchPool> scratch = {};
 };
 

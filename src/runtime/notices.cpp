@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t magic = 0x6563'6974'6f6e'6367;
 constexpr std::uint64_t signature_magic = 0x6e67'6973'6563'6367;
 
-/// As it travels.
+/// Wire is the notice as it travels.
 struct Wire {
     std::uint64_t magic;
     std::int32_t rank;

@@ -11,8 +11,8 @@
 
 namespace gradcoll {
 
-/// A notice is shorter than the message that it stands for; of a message that is no longer than
-/// these bytes it is empty, and says only that somebody failed.
+/// A FailureNotice is shorter than the message that it stands for. If that message is no longer
+/// than these bytes, the notice is empty, and says only that somebody failed.
 class FailureNotice {
   public:
     static constexpr std::size_t most_bytes = 16;
@@ -24,20 +24,21 @@ class FailureNotice {
     static constexpr std::size_t size_for(std::size_t message_bytes) {
         return message_bytes > most_bytes ? most_bytes : 0;
     }
-    /// What has come in place of a message of `expected_bytes`, if that is a notice. Untrusted.
+    /// Returns the failure if a notice has come in place of a message of `expected_bytes`. The
+    /// bytes are not trusted.
     static std::optional<Failure> instead_of(std::size_t expected_bytes, const std::byte* data,
                                              std::size_t received_bytes);
-    /// What a notice of most_bytes says, if it is one. Untrusted.
+    /// Returns the failure if the bytes are a notice of most_bytes. The bytes are not trusted.
     static std::optional<Failure> at(const std::byte* data);
 
   private:
     std::array<std::byte, most_bytes> bytes_{};
 };
 
-/// Goes ahead of the first plain message to each peer, as a message of the same tag, where an
-/// operation has another signature (Binding::signature) than the one before: ranks whose types or
-/// ops differ get an error, and who repeats a call pays nothing. A message that is no longer has
-/// none.
+/// A SignatureNotice goes ahead of the first plain message to each peer, as a message of the same
+/// tag, if an operation has another signature (Binding::signature) than the one before. Ranks whose
+/// types or ops differ then get an error, and who repeats a call pays nothing. A message that is no
+/// longer than a notice has none.
 class SignatureNotice {
   public:
     static constexpr std::size_t size_bytes = 16;
@@ -47,8 +48,8 @@ class SignatureNotice {
 
     const std::byte* data() const { return bytes_.data(); }
     static constexpr bool precedes(std::size_t message_bytes) { return message_bytes > size_bytes; }
-    /// What has come, where a message of `expected_bytes` was expected, if that is a notice.
-    /// Untrusted.
+    /// Returns the signature if a notice has come where a message of `expected_bytes` was expected.
+    /// The bytes are not trusted.
     static std::optional<std::uint64_t> ahead_of(std::size_t expected_bytes, const std::byte* data,
                                                  std::size_t received_bytes);
 

@@ -25,24 +25,26 @@ struct Operation {
     CodecsInUse codecs;
     const PackersInUse& packers;
     bool timed = false;      ///< local steps are measured: for the statistics or the trace
-    Trace* trace = nullptr;  ///< gets spans; null: nobody looks
+    Trace* trace = nullptr;  ///< gets spans; null if nobody looks
     Binding binding = {};
-    Status error = {};           ///< the first one; from then on local steps are skipped
-    std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
+    Status error = {};  ///< the first one; from then on local steps are skipped
+    std::uint64_t local_ns =
+        0;  ///< time in local steps, of all operations; measured only when `timed`
     RunStats stats = {};
-    FailureNotice notice = {};  ///< of the error, for others
+    FailureNotice notice = {};  ///< says the error to others
     Code cause = Code::ok;      ///< what failed first, on whichever rank
-    /// Failed for want of scratch memory: it takes messages without keeping them, and sends
-    /// notices.
+    /// If this is set, the operation has failed for want of scratch memory: it takes messages
+    /// without keeping them, and sends notices.
     bool lacks_memory = false;
-    /// It was given up: what is not here will not come, and receives end at once.
+    /// If this is set, the operation was given up: what is not here will not come, and receives end
+    /// at once.
     bool given_up = false;
-    SignatureChange change = SignatureChange::none;  ///< if any, its signature goes ahead
+    SignatureChange change = SignatureChange::none;  ///< if there is any, its signature goes ahead
     SignatureNotice signature = {};
 
     bool failed() const { return !error.ok(); }
-    /// Failed by what came in place of what was expected: some ranks may expect messages that no
-    /// other has in its plan.
+    /// Returns whether the operation failed by what came in place of what was expected: some ranks
+    /// may expect messages that no other has in its plan.
     bool plans_may_differ() const {
         return failed() && (cause == Code::corrupt || cause == Code::invalid_argument);
     }
@@ -50,7 +52,8 @@ struct Operation {
         const Code code = status.code();
         fail(std::move(status), code == Code::peer_failed ? Failure() : Failure{plan.rank, code});
     }
-    /// `first`: who failed, if it was not this rank.
+    /// Fails the operation. `first` is the failure of the rank that failed first, if it was not
+    /// this one.
     void fail(Status status, const Failure& first) {
         if (failed()) return;
         error = std::move(status);

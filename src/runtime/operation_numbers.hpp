@@ -13,16 +13,17 @@ namespace gradcoll {
 
 class OperationNumbers;
 
-/// An operation's signature beside that of the operation before it that had one.
+/// SignatureChange compares an operation's signature with that of the operation before it that had
+/// one.
 enum class SignatureChange : std::uint8_t {
     none,
     changed,
     unknown  ///< an operation has failed: other ranks may have known of another signature
 };
 
-/// The number of one operation, the same on all ranks. Held until the operation has ended (or has
-/// turned out not to begin); the end of this object, or end(), says so. Used by one thread at a
-/// time. Allocates nothing.
+/// OperationNumber is the number of one operation, the same on all ranks. It is held until the
+/// operation has ended (or has turned out not to begin); the end of this object, or end(), says so.
+/// Used by one thread at a time. Allocates nothing.
 class OperationNumber {
   public:
     OperationNumber() = default;
@@ -37,16 +38,17 @@ class OperationNumber {
     ~OperationNumber() { end(); }
 
     std::uint32_t value() const { return value_; }
-    /// Whether the operation may begin: the one before that had its tags has ended on this rank.
-    /// Then messages of the two cannot be mistaken for each other, if every rank waits for this.
-    /// True for an empty number, which waits for nobody.
+    /// Returns whether the operation may begin: the one before that had its tags has ended on this
+    /// rank. Then messages of the two cannot be mistaken for each other, if every rank waits for
+    /// this. True for an empty number, which waits for nobody.
     inline bool has_turn() const;
     inline void end();
-    /// The operation has failed on this rank.
+    /// Takes note that the operation has failed on this rank.
     inline void note_failure();
-    /// And has left messages behind that nobody takes.
+    /// Takes note that it has left messages behind that nobody takes.
     inline void note_leftovers();
-    /// Whether an operation before it has: messages of this one may be mistaken for them.
+    /// Returns whether an operation before it has left messages: some of this one may be mistaken
+    /// for them.
     inline bool meets_leftovers() const;
     bool is_counted() const { return numbers_ != nullptr; }
 
@@ -59,9 +61,9 @@ class OperationNumber {
     std::uint32_t value_ = 0;
 };
 
-/// Counts operations, and which have ended. As many as the tags tell apart overlap freely; an
-/// executor begins one more only when the one with the same tags has ended. So start() never waits,
-/// nothing is refused, and no message is taken for another's.
+/// OperationNumbers counts operations, and which have ended. As many as the tags tell apart overlap
+/// freely; an executor begins one more only when the one with the same tags has ended. So start()
+/// never waits, nothing is refused, and no message is taken for another's.
 ///
 /// Numbers are taken by one thread at a time, in the same order on all ranks, and end on any
 /// thread. No locks. Must outlive its numbers.
@@ -70,9 +72,10 @@ class OperationNumbers {
     explicit OperationNumbers(const TagLayout& tags) : ended_(tags.sequence_count()) {}
 
     OperationNumber take() { return {*this, next_++}; }
-    /// Of the operation whose number was taken last. 0 is no signature, and changes nothing. If it
-    /// is changed on one rank it is that or unknown on the others whose operations are the same.
-    /// `length`: of an operation in several pieces, told from the last one of these; 0: of another.
+    /// Takes the signature of the operation whose number was taken last, and compares it with the
+    /// one before. 0 is no signature, and changes nothing. If it is changed on one rank it is that
+    /// or unknown on the others whose operations are the same. `length` tells an operation in
+    /// several pieces from the last one of these; it is 0 for others.
     SignatureChange change_to(std::uint64_t signature, std::uint64_t length = 0) {
         if (signature == 0) return SignatureChange::none;
         bool is_same = std::exchange(last_signature_, signature) == signature;
@@ -85,13 +88,15 @@ class OperationNumbers {
     friend class OperationNumber;
     std::uint32_t count() const { return static_cast<std::uint32_t>(ended_.size()); }
 
-    /// By tag field: operations that have ended. The fields' number is a power of two.
+    /// One counter per tag field tells how many of its operations have ended. The number of fields
+    /// is a power of two.
     std::vector<std::atomic<std::uint32_t>> ended_;
     std::uint32_t next_ = 0;
     std::uint64_t last_signature_ = 0;
     std::uint64_t last_length_ = 0;
     std::atomic<bool> has_leftovers_ = false;
-    std::atomic<bool> has_failed_ = false;  ///< an operation, since the last one had a signature
+    std::atomic<bool> has_failed_ =
+        false;  ///< whether an operation has failed since the last one that had a signature
 };
 
 inline bool OperationNumber::has_turn() const {

@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// Of the messages, by number, so exact first.
+/// Returns the codecs of the messages, sorted by number, so exact first.
 std::string codecs_of(const Plan& plan) {
     std::set<CodecId> used;
     for (const Schedule* schedule : {&plan.body, &plan.tail})

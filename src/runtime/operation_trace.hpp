@@ -10,18 +10,19 @@
 
 namespace gradcoll {
 
-/// "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages; several: "exact+2:4". A
-/// plan of another builder than flexreduce ends with its name: "... exact by star".
+/// Returns a text such as "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages;
+/// several become "exact+2:4". The text for a plan of another builder than flexreduce ends with its
+/// name: "... exact by star".
 std::string operation_label(const Plan& plan);
 
-/// The operation has just ended. `label`: from Trace::label().
+/// Adds the span of an operation that has just ended. `label` comes from Trace::label().
 void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns);
 
-/// Turns in a row that did nothing become one span "wait" of the trace. Without a trace it does
-/// nothing.
+/// An IdleSpan makes one span "wait" of the trace from turns in a row that did nothing. Without a
+/// trace it does nothing.
 class IdleSpan {
   public:
-    /// Shorter ones are what a look at the network takes.
+    /// Shorter spans are left out: a look at the network takes as long.
     static constexpr std::uint64_t shortest_ns = 1000;
 
     explicit IdleSpan(const Operation& operation) : operation_(operation) {}
@@ -40,7 +41,7 @@ class IdleSpan {
     }
 
   private:
-    /// Ends where the turn began that did something.
+    /// Adds the span, which ends where the turn began that did something.
     void add() const {
         operation_.trace->add({.name = "wait",
                                .begin_ns = begin_ns_,

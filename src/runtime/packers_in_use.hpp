@@ -10,13 +10,13 @@
 
 namespace gradcoll {
 
-/// Used by the thread that has the messages. Allocates only when made.
+/// PackersInUse is used by the thread that has the messages, and allocates only when it is made.
 class PackersInUse {
   public:
-    /// Those of every message of the plan. Errors: out_of_memory.
+    /// Makes the packers of every message of the plan. Errors: out_of_memory.
     static Result<PackersInUse> of(const Plan& plan);
 
-    /// Of a message whose codec packs.
+    /// Returns the packer of a message whose codec packs.
     Packer& of(const Step& message) const { return *find(packing_of(message.codec)); }
 
   private:

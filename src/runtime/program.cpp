@@ -36,8 +36,8 @@ Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
     return program;
 }
 
-/// Whoever waits until an encode step has read its elements waits for the send that reads them in
-/// its place.
+/// Returns the step to wait for in place of `dep`. Whoever waits until an encode step has read its
+/// elements waits for the send that reads them in its place.
 std::uint32_t Program::waited_for(std::uint32_t step, std::uint32_t dep) const {
     if (!coded_.leaves(dep)) return dep;
     return coded_.send_of(dep) == step ? dep : coded_.send_of(dep);
@@ -75,8 +75,8 @@ void Program::place_residuals() {
     }
 }
 
-/// Messages of one pair in one direction have stages, and those of one stage an order, that are the
-/// same at both ends.
+/// Finds the opening of each peer. Messages of one pair in one direction have stages, and those of
+/// one stage an order, that are the same at both ends.
 void Program::find_openings(std::size_t elem_bytes, std::span<const int> silent_peers) {
     is_opening_.assign(step_count(), 0);
     std::map<std::pair<StepKind, int>, std::size_t> first;

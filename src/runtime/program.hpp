@@ -23,19 +23,19 @@ constexpr bool uses_codec(StepKind kind) {
     return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
 }
 
-/// Where a message leaves from, or comes to.
+/// Returns where a message leaves from, or comes to.
 constexpr Slot slot_of_message(const Step& message) {
     return message.kind == StepKind::send ? message.from : message.to;
 }
 
-/// Ranks, ascending, with whom messages are not what they are with others.
+/// ProgramPeers lists ranks, ascending, with whom messages are not what they are with others.
 struct ProgramPeers {
-    std::span<const int> plain = {};   ///< no message is packed
-    std::span<const int> silent = {};  ///< no message is an opening
-    std::span<const int> coded = {};   ///< the way there encodes by itself
+    std::span<const int> plain = {};   ///< peers with whom no message is packed
+    std::span<const int> silent = {};  ///< peers with whom no message is an opening
+    std::span<const int> coded = {};   ///< peers on the way to whom the lane encodes by itself
 };
 
-/// Immutable after make(). Refers to the schedule, which must outlive it.
+/// A Program is immutable after make(). It refers to the schedule, which must outlive it.
 class Program {
   public:
     /// Errors: internal if a dependency does not point backwards, the schedule has more than
@@ -47,26 +47,28 @@ class Program {
 
     const Schedule& schedule() const { return *schedule_; }
     std::size_t step_count() const { return schedule_->steps.size(); }
-    /// Sends and receives: bounds the messages of one chunk that are in flight.
+    /// Returns the number of sends and receives, which bounds the messages of one chunk that are in
+    /// flight.
     std::size_t message_count() const { return message_count_; }
-    /// Steps that wait for `step`, ascending.
+    /// Returns the steps that wait for `step`, ascending.
     std::span<const std::uint32_t> successors(std::size_t step) const {
         return {successors_.data() + first_successor_[step],
                 first_successor_[step + 1] - first_successor_[step]};
     }
-    /// Steps that wait for nothing, ascending.
+    /// Returns the steps that wait for nothing, ascending.
     std::span<const std::uint32_t> roots() const { return roots_; }
-    /// Whether it is an opening, the first message of more than SignatureNotice::size_bytes that
-    /// goes plain to, or comes plain from, its peer: both ends say the same.
+    /// Returns whether the message is an opening, the first of more than
+    /// SignatureNotice::size_bytes that goes plain to, or comes plain from, its peer: both ends say
+    /// the same.
     bool is_opening(std::size_t message) const { return is_opening_[message] != 0; }
-    /// Where the residual of an encode step begins in the chunk's residuals: encode ranges one
-    /// after another, in step order.
+    /// Returns where the residual of an encode step begins in the chunk's residuals, in which
+    /// encode ranges follow one another in step order.
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
     const BlockLayout& blocks() const { return blocks_; }
     const PackedLayout& packed() const { return packed_; }
     const CodedHops& coded() const { return coded_; }
-    /// Of the schedule, of messages whose blocks are put together, of packed ones, and of those
-    /// that are decoded on their way.
+    /// Returns the size of the scratch: of the schedule's, of messages whose blocks are put
+    /// together, of packed ones, and of those that are decoded on their way.
     std::uint64_t scratch_bytes() const { return coded_.scratch_bytes(); }
 
   private:
@@ -82,7 +84,7 @@ class Program {
     std::vector<std::uint32_t> successors_;
     std::vector<std::uint32_t> roots_;
     std::vector<std::int64_t> residual_first_elem_;
-    std::vector<std::uint8_t> is_opening_;  ///< by step
+    std::vector<std::uint8_t> is_opening_;  ///< one per step
     BlockLayout blocks_;
     PackedLayout packed_;
     CodedHops coded_;

@@ -7,19 +7,20 @@ namespace gradcoll {
 
 enum class Progress : std::uint8_t { idle, advanced, complete };
 
-/// What one operation cost, added up since the object was made.
+/// RunStats says what operations cost, added up since the object was made.
 struct RunStats {
     std::uint64_t messages_sent = 0;
-    /// On the wire, frame headers included: what each message really had, where the plan knows
-    /// only a bound.
+    /// This counts bytes on the wire, frame headers included: what each message really had, where
+    /// the plan knows only a bound.
     std::uint64_t bytes_sent = 0;
-    /// What packing without loss saved: `bytes_sent` would be so many more without it.
+    /// Packing without loss saves so much: `bytes_sent` would be so many more without it.
     std::uint64_t packed_away_bytes = 0;
-    std::uint64_t sent_by_reference = 0;  ///< of the messages: to a peer that reads our device
-    std::uint64_t sent_from_device = 0;   ///< of the messages: by the MPI library as they lie there
+    std::uint64_t sent_by_reference = 0;  ///< messages that went to a peer that reads our device
+    std::uint64_t sent_from_device =
+        0;  ///< messages that the MPI library sent as they lay on the device
     // Measured only when ExecutorOptions::timed:
-    std::uint64_t codec_ns = 0;  ///< in encode, decode and decode_reduce; packing
-    std::uint64_t wait_ns = 0;   ///< in wait(), outside of local steps
+    std::uint64_t codec_ns = 0;  ///< time in encode, decode and decode_reduce, and for packing
+    std::uint64_t wait_ns = 0;   ///< time in wait(), outside of local steps
 };
 
 }  // namespace gradcoll

@@ -10,8 +10,8 @@
 
 namespace gradcoll {
 
-/// Steps in the order in which they became ready. Every step is put in once, so the room never
-/// needs to wrap.
+/// ReadyList keeps steps in the order in which they became ready. Every step is put in once, so the
+/// room never needs to wrap.
 class ReadyList {
   public:
     explicit ReadyList(std::size_t steps) : steps_(steps) {}
@@ -26,21 +26,21 @@ class ReadyList {
     std::size_t end_ = 0;
 };
 
-/// Used for one chunk after another; allocates only when made.
+/// ReadySteps is used for one chunk after another and allocates only when it is made.
 class ReadySteps {
   public:
-    /// Room for so many steps.
+    /// Makes room for that many steps.
     explicit ReadySteps(std::size_t steps)
         : waiting_for_(steps), messages_(steps), locals_(steps) {}
 
     void begin(const Program& program);
     void drop() { unfinished_ = 0; }
-    /// Those that waited for this step alone become ready.
+    /// Makes those steps ready that waited for this step alone.
     void finish(std::uint32_t step);
 
     bool all_finished() const { return unfinished_ == 0; }
     bool has_finished(std::uint32_t step) const { return waiting_for_[step] == finished; }
-    /// Nothing is missing before it, and it has not finished.
+    /// Returns whether nothing is missing before the step, and it has not finished.
     bool is_ready(std::uint32_t step) const { return waiting_for_[step] == 0; }
     ReadyList& messages() { return messages_; }
     ReadyList& locals() { return locals_; }
@@ -56,7 +56,8 @@ class ReadySteps {
 
     const Program* program_ = nullptr;
     std::size_t unfinished_ = 0;
-    std::vector<std::uint32_t> waiting_for_;  ///< by step: how many others, or `finished`
+    std::vector<std::uint32_t>
+        waiting_for_;  ///< one per step: how many others it waits for, or `finished`
     ReadyList messages_;
     ReadyList locals_;
 };

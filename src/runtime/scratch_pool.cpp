@@ -2,13 +2,14 @@
 
 namespace gradcoll {
 
-/// Whoever sets `is_lent` has all of it to himself; the sizes are read by others, who only guess
-/// with them.
+/// An Area belongs to whoever sets `is_lent`; the sizes are read by others, who only guess with
+/// them.
 struct ScratchLease::Area {
     std::atomic<bool> is_lent{true};
     std::atomic<std::size_t> size_bytes{0};
     Arena arena;
-    std::uint64_t last_wanted = 0;  ///< the last borrowing that wanted at least half of it
+    std::uint64_t last_wanted =
+        0;  ///< number of the last borrowing that wanted at least half of it
     Area* older = nullptr;
 };
 
@@ -33,7 +34,7 @@ ScratchPool::~ScratchPool() {
     for (Area* area = areas_; area != nullptr;) delete std::exchange(area, area->older);
 }
 
-/// Null if all are lent.
+/// Returns null if all are lent.
 ScratchPool::Area* ScratchPool::best_free(std::size_t bytes) const {
     Area* best = nullptr;
     std::size_t best_bytes = 0;
@@ -71,7 +72,8 @@ void ScratchPool::note_size(Area& area) {
                           std::memory_order_relaxed);
 }
 
-/// What was in it is not wanted any more, so that both need not be there at once.
+/// Frees the area before it reserves more: what was in it is not wanted any more, so both need not
+/// be there at once.
 Status ScratchPool::grow(Area& area, std::size_t bytes) {
     area.arena = Arena();
     Status grown = area.arena.reserve(bytes);

@@ -14,7 +14,8 @@ namespace gradcoll {
 
 class ScratchPool;
 
-/// Memory that nobody else has, until this ends or give_back(). Moving hands it over.
+/// A ScratchLease is memory that nobody else has, until the lease ends or give_back(). Moving hands
+/// it over.
 class ScratchLease {
   public:
     ScratchLease() = default;
@@ -23,7 +24,7 @@ class ScratchLease {
     ScratchLease& operator=(ScratchLease&& other) noexcept;
     ~ScratchLease() { give_back(); }
 
-    /// Null if it holds nothing.
+    /// Returns null if it holds nothing.
     std::byte* data() const;
     void give_back();
 
@@ -36,11 +37,11 @@ class ScratchLease {
     Area* area_ = nullptr;
 };
 
-/// Areas of memory, each lent to one operation at a time. There are as many as were ever lent at
-/// once, and each grows to the largest that it was wanted for: operations that follow one another
-/// share one area, and those that overlap have different ones. Who borrows gets the smallest free
-/// area that is large enough; if there is none the largest free one grows. Then the same operations
-/// can come again, in turns, and nothing is allocated.
+/// A ScratchPool has areas of memory, each lent to one operation at a time. There are as many as
+/// were ever lent at once, and each grows to the largest that it was wanted for: operations that
+/// follow one another share one area, and those that overlap have different ones. Who borrows gets
+/// the smallest free area that is large enough; if there is none the largest free one grows. Then
+/// the same operations can come again, in turns, and nothing is allocated.
 ///
 /// What it holds shrinks by one rule: an area of which less than half was wanted in the last
 /// `borrowings_kept` borrowings of the pool (because it was not lent, or to small operations) is
@@ -57,11 +58,11 @@ class ScratchPool {
     ScratchPool(const ScratchPool&) = delete;
     ScratchPool& operator=(const ScratchPool&) = delete;
 
-    /// At least `bytes`, aligned as an Arena is, with no values that mean anything. Of 0 bytes: a
-    /// lease of nothing. Errors: out_of_memory.
+    /// Lends at least `bytes`, aligned as an Arena is, of unspecified content. For 0 bytes the
+    /// lease holds nothing. Errors: out_of_memory.
     Result<ScratchLease> borrow(std::size_t bytes);
     void trim();
-    /// What all areas hold, lent or not.
+    /// Returns what all areas hold, lent or not.
     std::size_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
 
   private:

@@ -39,7 +39,7 @@ void add_peers(const Schedule& schedule, std::vector<int>& peers) {
         if (is_message(step.kind)) peers.push_back(step.peer);
 }
 
-/// Each once, ascending.
+/// Returns each peer once, ascending.
 std::vector<int> peers_of(const Plan& plan) {
     std::vector<int> peers;
     add_peers(plan.body, peers);

@@ -8,12 +8,13 @@
 
 namespace gradcoll {
 
-/// The peers (ascending) of this plan whose messages pass a link that the tree knows to be slow:
-/// there TCP is what carries them, and they go in pieces (Lane::cut_messages). Both ends of a
+/// Returns the peers (ascending) of this plan whose messages pass a link that the tree knows to be
+/// slow. There TCP is what carries them, and they go in pieces (Lane::cut_messages). Both ends of a
 /// message find the same. Time: linear in the plan's steps, and in the depth of the tree by peer.
 std::vector<int> peers_over_slow_links(const Tree& tree, const Plan& plan);
 
-/// Those (ascending) that are on the rank's own host. Both ends of a message find the same.
+/// Returns the peers (ascending) that are on the rank's own host. Both ends of a message find the
+/// same.
 std::vector<int> peers_on_own_host(const Tree& tree, const Plan& plan);
 
 }  // namespace gradcoll

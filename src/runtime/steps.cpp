@@ -19,7 +19,7 @@ void encode(const Step& step, const ChunkView& view, const Codec& codec, std::by
         codec.encode(values, elems_of(step), payload);
 }
 
-/// What a payload has room for.
+/// Returns the most bytes that a step's payload has.
 std::size_t bound_of(const Step& step, const Operation& operation) {
     return bound_bytes(step.codec, operation.plan.spec.elem_bytes, elems_of(step));
 }
@@ -36,13 +36,13 @@ bool decode_sum(const Step& step, const ChunkView& view, const Operation& operat
                     view.first_operand(step), view.target(step.to, step.range));
 }
 
-/// Raw elements, unless both ends are payloads of one codec.
+/// Copies raw elements, unless both ends are payloads of one codec.
 void copy(const Step& step, const ChunkView& view, const Operation& operation) {
     std::memmove(view.target(step.to, step.range), view.source(step.from, step.range),
                  bound_of(step, operation));
 }
 
-/// Of the message as it is in its slot: not packed.
+/// Returns the header of the message as it is in its slot: not packed.
 FrameHeader header_of(const Step& step, std::size_t message_bytes, const Operation& operation) {
     CodecParameters parameters = operation.codec(step.codec).parameters;
     parameters.packing = Packing::none;
@@ -138,7 +138,8 @@ Status start_notice(const Step& send, std::size_t whole_bytes, int tag, std::uin
                                            whole_bytes, cookie);
 }
 
-/// Not counted: statistics are those of the plan's messages, alike for all its operations.
+/// Sends the signature without counting it: statistics are those of the plan's messages, alike for
+/// all its operations.
 Status start_signature(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
                        const Operation& operation) {
     return operation.lane.start_short_send(send.peer, tag, operation.signature.data(),

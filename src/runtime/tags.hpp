@@ -7,13 +7,13 @@
 
 namespace gradcoll {
 
-/// Chunks that are in flight at the same time have tags of their own up to this many, if the tags
+/// At most so many chunks that are in flight at the same time have tags of their own, if the tags
 /// of the channel are long enough (TagLayout::chunk_count).
 inline constexpr int max_chunks_in_flight = 16;
 
-/// From the most significant bit: sequence | chunk | stage, each counted modulo its field. Of the B
-/// bits that the channel's tag limit allows, chunk has B - 13, but 2 to 4; sequence 2/5 of the
-/// rest, but at least 6; stage what remains, but at most 16:
+/// A tag has these fields, from the most significant bit: sequence | chunk | stage, each counted
+/// modulo its field. Of the B bits that the channel's tag limit allows, chunk has B - 13, but 2 to
+/// 4; sequence 2/5 of the rest, but at least 6; stage what remains, but at most 16:
 ///
 ///   B                                   sequence      chunk    stage
 ///   15 (what the MPI standard grants)   6:   64       2:  4    7:   128
@@ -36,7 +36,7 @@ class TagLayout {
     /// standard's 32767.
     static Result<TagLayout> make(int tag_limit, std::uint32_t stage_count);
 
-    /// Tag of stage 0; add the stage.
+    /// Returns the tag of stage 0, to which the stage is added.
     int base(std::uint32_t sequence, std::int64_t chunk) const;
     std::uint32_t sequence_count() const { return 1U << sequence_bits_; }
     int chunk_count() const { return 1 << chunk_bits_; }

@@ -12,33 +12,34 @@
 
 namespace gradcoll {
 
-/// Collects spans up to a limit and writes them as one JSON file. Thread safe.
+/// A Trace collects spans up to a limit and writes them as one JSON file. Thread safe.
 class Trace {
   public:
     /// At most `max_spans` are kept; later ones are counted and dropped.
     Trace(int world_rank, std::string host, std::size_t max_spans);
     ~Trace();
 
-    /// A number for a name that is no static text, the same for the same text and prediction. There
-    /// is room for some thousands; then 0. `predicted_us`: what the model says that such a span
-    /// takes, shown with each; 0: it says nothing.
+    /// Returns a number for a name that is no static text, the same for the same text and
+    /// prediction. There is room for some thousands; then it returns 0. `predicted_us` is what the
+    /// model says that such a span takes, and is shown with each; 0 if it says nothing.
     std::uint32_t label(std::string_view text, double predicted_us = 0);
 
-    /// What the calling thread is for: the title of its row, before its number. Static text.
+    /// Sets what the calling thread is for: the title of its row, before its number. `title` is
+    /// static text.
     void name_this_thread(const char* title);
-    /// What the calling thread did by itself: these spans follow or contain one another. Memory
-    /// grows in pieces, so that one span in some thousands allocates.
+    /// Adds what the calling thread did by itself: these spans follow or contain one another.
+    /// Memory grows in pieces, so that one span in some thousands allocates.
     void add(const TraceSpan& span);
-    /// A message, a whole operation, or what an engine does for a gradient: may overlap any other
-    /// span.
+    /// Adds a span that may overlap any other: a message, a whole operation, or what an engine does
+    /// for a gradient.
     void add_overlapping(const TraceSpan& span);
 
     std::uint64_t span_count() const;
     std::uint64_t dropped_count() const;
 
-    /// Trace event format, one event a line. Times are microseconds since this object was made
-    /// (doubles hold no real-time clock to the nanosecond); "otherData" says when that was, so that
-    /// the files of several ranks can be laid side by side (scripts/merge-trace).
+    /// Writes the trace event format, one event a line. Times are microseconds since this object
+    /// was made (doubles hold no real-time clock to the nanosecond); "otherData" says when that
+    /// was, so that the files of several ranks can be laid side by side (scripts/merge-trace).
     void write(const std::function<void(std::string_view)>& sink) const;
     std::string json() const;
 

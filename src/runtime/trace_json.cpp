@@ -10,7 +10,8 @@
 namespace gradcoll {
 namespace {
 
-/// Spans of one row must not overlap, so each kind has as many rows as it needs.
+/// Each kind of rows has so many numbers: spans of one row must not overlap, so each kind has as
+/// many rows as it needs.
 constexpr std::uint64_t rows_a_kind = 1'000'000;
 constexpr const char* title_of[] = {"gradient",       "coordinator", "operation",
                                     "work of thread", "send",        "recv"};
@@ -20,7 +21,7 @@ constexpr std::uint64_t row_id(TraceRow kind, std::uint64_t index) {
     return static_cast<std::uint64_t>(kind) * rows_a_kind + index + 1;
 }
 
-/// Gives spans, asked for in the order of their begins, the lowest row that is free.
+/// Rows gives spans, asked for in the order of their begins, the lowest row that is free.
 class Rows {
   public:
     std::uint64_t place(const TraceSpan& span) {
@@ -37,7 +38,8 @@ class Rows {
     std::uint64_t count() const { return count_; }
 
   private:
-    using Busy = std::pair<std::uint64_t, std::uint64_t>;  ///< until, row
+    using Busy =
+        std::pair<std::uint64_t, std::uint64_t>;  ///< time until which it is busy, and the row
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy_;
     std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> free_;
     std::uint64_t count_ = 0;
@@ -47,7 +49,8 @@ std::string json_text(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// In the order of their begins; of two that begin at once the longer one contains the other.
+/// Sorts spans by their begins; of two that begin at once the longer one, which contains the other,
+/// is first.
 std::vector<const KeptSpan*> in_order(const std::deque<KeptSpan>& spans) {
     std::vector<const KeptSpan*> order;
     order.reserve(spans.size());
@@ -59,7 +62,7 @@ std::vector<const KeptSpan*> in_order(const std::deque<KeptSpan>& spans) {
     return order;
 }
 
-/// How a span is joined to the arrow of its gradient.
+/// ArrowPart says how a span is joined to the arrow of its gradient.
 struct ArrowPart {
     char phase;
     bool at_end;
@@ -127,7 +130,7 @@ class TraceWriter {
         }
     }
 
-    /// Those that have a title are shown though they have done nothing.
+    /// Returns the number of threads, with those that have a title though they have done nothing.
     std::uint64_t thread_count() const {
         const auto& titles = content_.thread_titles;
         return titles.empty() ? threads_
@@ -145,7 +148,7 @@ class TraceWriter {
         return span.label > 0 ? std::string_view(content_.labels[span.label - 1].first) : span.name;
     }
 
-    /// Microseconds since the start, to the nanosecond.
+    /// Returns microseconds since the start, to the nanosecond.
     std::string time_text(std::uint64_t ns) const {
         const std::uint64_t since = ns > content_.start_ns ? ns - content_.start_ns : 0;
         return fmt::format("{}.{:03}", since / 1000, since % 1000);
@@ -168,8 +171,8 @@ class TraceWriter {
         return text;
     }
 
-    /// One arrow follows a gradient from the thread that handed it in to the end of its sum.
-    /// Numbers of sums count in each process.
+    /// Returns one end of an arrow that follows a gradient from the thread that handed it in to the
+    /// end of its sum. Numbers of sums count in each process.
     std::string arrow(const ArrowPart& part, const TraceSpan& span, std::uint64_t row) const {
         const std::uint64_t at_ns =
             part.at_end ? std::max(span.begin_ns + 1, span.end_ns) - 1 : span.begin_ns;
@@ -186,8 +189,9 @@ class TraceWriter {
 
     const TraceContent& content_;
     const std::function<void(std::string_view)>& sink_;
-    Rows rows_[trace_row_count];  ///< by kind, but for work, which has a row for each thread
-    std::uint64_t threads_ = 0;   ///< that have worked
+    Rows rows_[trace_row_count];  ///< one for each kind, but for work, which has a row for each
+                                  ///< thread
+    std::uint64_t threads_ = 0;   ///< how many threads have worked
 };
 
 }  // namespace

@@ -15,23 +15,24 @@
 
 namespace gradcoll {
 
-/// The places of a chunk that messages leave from and come to are there once more in pinned memory;
-/// this says where the mirror of each message lies. The scratch area is mirrored as it is: its
-/// slots are written once in a chunk. Ranges of vectors may overlap while both are on their way, so
-/// each range has a mirror of its own, one for sends of it and one for receives. Immutable.
+/// MirrorLayout says where the mirror of each message lies: the places of a chunk that messages
+/// leave from and come to are there once more in pinned memory. The scratch area is mirrored as it
+/// is, since its slots are written once in a chunk. Ranges of vectors may overlap while both are on
+/// their way, so each range has a mirror of its own, one for sends of it and one for receives.
+/// Immutable.
 class MirrorLayout {
   public:
-    /// `scratch_bytes`: of one chunk, with what is behind the schedule's.
+    /// `scratch_bytes` is the size of one chunk's scratch, with what is behind the schedule's.
     MirrorLayout(const Plan& plan, std::size_t scratch_bytes);
 
-    std::size_t size_bytes() const { return size_bytes_; }  ///< of one chunk
-    /// From the chunk's mirror; of a message step of the plan's body or tail.
+    std::size_t size_bytes() const { return size_bytes_; }  ///< size for one chunk
+    /// Returns the offset from the chunk's mirror for a message step of the plan's body or tail.
     std::size_t offset_of(const Schedule& schedule, std::size_t step) const {
         return (&schedule == tail_schedule_ ? tail_ : body_)[step];
     }
 
   private:
-    /// By step; of other steps than messages nothing that means anything.
+    /// Returns one offset per step; those of steps that are no messages mean nothing.
     std::vector<std::size_t> offsets_in(const Schedule& schedule);
 
     std::size_t elem_bytes_;
@@ -41,37 +42,37 @@ class MirrorLayout {
     std::vector<std::size_t> body_, tail_;
 };
 
-/// Of one chunk; not owned.
+/// ChunkMemory is the memory of one chunk; it does not own it.
 struct ChunkMemory {
-    std::byte* scratch = nullptr;  ///< of the device, if the data are there
+    std::byte* scratch = nullptr;  ///< on the device, if the data are there
     std::byte* mirror = nullptr;   ///< pinned; only if the data are on a device
     const MirrorLayout* mirror_layout = nullptr;
-    std::span<CodedBlock> blocks;  ///< pinned; of codecs of variable rate, likewise
+    std::span<CodedBlock> blocks;  ///< pinned; for codecs of variable rate, likewise
 };
 
-/// On the host: borrowed from a pool while an operation runs. Or, for data on a device, on that
-/// device, with a mirror in pinned memory: taken when this is made and kept. Peers map the device's
-/// allocation into their processes, so it must not move or grow under them; and allocating there
-/// makes the whole device wait.
+/// WindowMemory is on the host, borrowed from a pool while an operation runs. For data on a device
+/// it is on that device, with a mirror in pinned memory, taken when this is made and kept: peers
+/// map the device's allocation into their processes, so it must not move or grow under them; and
+/// allocating there makes the whole device wait.
 class WindowMemory {
   public:
     struct Room {
-        std::size_t places = 0;         ///< of chunks
-        std::size_t scratch_bytes = 0;  ///< of one place
-        std::size_t blocks = 0;         ///< of one place, in tables for a device
+        std::size_t places = 0;         ///< how many chunks have a place
+        std::size_t scratch_bytes = 0;  ///< scratch of one place
+        std::size_t blocks = 0;         ///< blocks of one place, in tables for a device
     };
-    /// `device`: null for data of the host. `pool`: for those; must not be null. Errors:
+    /// `device` is null for data of the host, which need `pool`; it must not be null. Errors:
     /// out_of_memory.
     static Result<WindowMemory> make(const Plan& plan, const Room& room, Device* device,
                                      std::shared_ptr<ScratchPool> pool);
-    /// Before an operation, and after it: for all places, or where there is not so much memory for
-    /// one. What was not given back is kept for the next one. No effect for data on a device.
-    /// Errors: out_of_memory.
+    /// Borrows memory before an operation, for all places, or for one if there is not enough for
+    /// all. What was not given back is kept for the next operation. It has no effect for data on a
+    /// device. Errors: out_of_memory.
     Status borrow();
     void give_back() { lease_.give_back(); }
-    /// How many places have memory. Of the host: only while it is borrowed.
+    /// Returns how many places have memory; on the host there are some only while it is borrowed.
     std::size_t places() const { return usable_places_; }
-    /// Of the host: only while it is borrowed.
+    /// Returns the memory of a place; on the host only while it is borrowed.
     ChunkMemory of(std::uint32_t place);
 
   private:
@@ -79,11 +80,11 @@ class WindowMemory {
 
     std::size_t places_ = 0;
     std::size_t usable_places_ = 0;
-    std::size_t scratch_bytes_ = 0;  ///< of one place
+    std::size_t scratch_bytes_ = 0;  ///< scratch of one place
     std::shared_ptr<ScratchPool> pool_;
     ScratchLease lease_;
     DeviceArea scratch_, mirror_, blocks_;
-    std::size_t block_count_ = 0;  ///< of one place
+    std::size_t block_count_ = 0;  ///< blocks of one place
     std::unique_ptr<MirrorLayout> layout_;
 };
 

@@ -15,7 +15,7 @@ class DeviceArea {
     enum class Kind : std::uint8_t { on_device, pinned };
 
     DeviceArea() = default;
-    /// Of 0 bytes: none, data() is null. Errors: those of Device::allocate.
+    /// Allocates memory; for 0 bytes none, and data() is null. Errors: those of Device::allocate.
     static Result<DeviceArea> make(Device& device, Kind kind, std::size_t size_bytes) {
         DeviceArea area;
         if (size_bytes == 0) return area;

@@ -33,7 +33,7 @@ void DeviceBatch::add(const Step& step, const ChunkView& view, std::byte* residu
     works_.push_back(view.blocks_of(step) ? work_on_blocks(work, step, view) : work);
 }
 
-/// Kernels find blocks by a table, and encoders fill it.
+/// Adds the tables by which kernels find blocks, and which encoders fill.
 DeviceBatch::Work DeviceBatch::work_on_blocks(Work work, const Step& step, const ChunkView& view) {
     const EncodedBlocks& blocks = *view.blocks_of(step);
     if (step.kind != StepKind::encode) {
@@ -100,7 +100,7 @@ Status DeviceBatch::launch_moves(const Kind& kind, DeviceSide& side) {
     return side.plugin().move_blocks(side.work().native(), moves_);
 }
 
-/// Raw elements, unless both ends are payloads of one codec.
+/// Copies raw elements, unless both ends are payloads of one codec.
 Status DeviceBatch::launch_copies(const Kind& kind, DeviceSide& side, const Operation& operation) {
     if (!has_fixed_rate(kind.codec)) return launch_moves(kind, side);
     for (const Work& work : works_)

@@ -16,18 +16,18 @@ namespace gradcoll {
 /// Allocates only when it is made.
 class DeviceBatch {
   public:
-    /// Room for so many steps.
+    /// Makes room for `steps` steps.
     explicit DeviceBatch(std::size_t steps);
 
     bool empty() const { return works_.empty(); }
-    /// `residual`: of an encode step, or null.
+    /// Adds a step. `residual` belongs to an encode step, or is null.
     void add(const Step& step, const ChunkView& view, std::byte* residual);
     /// Launches all steps on the work stream and forgets them, also if one is refused. Errors:
     /// those of LaunchCodec, LaunchReduce and DeviceStream::copy.
     Status launch(DeviceSide& side, const Operation& operation, std::uint32_t* invalid);
 
   private:
-    /// What must be equal for steps to share a launch.
+    /// Steps share a launch if their Kinds are equal.
     struct Kind {
         StepKind step = StepKind::copy;
         CodecId codec = CodecId::exact;
@@ -41,7 +41,8 @@ class DeviceBatch {
         std::byte* residual = nullptr;
         std::byte* to = nullptr;
         std::size_t count = 0;
-        // Of a variable rate, whose payloads count from the begin of the scratch.
+        // These belong to codecs of variable rate, whose payloads count from the begin of the
+        // scratch.
         CodedBlock* from_blocks = nullptr;
         CodedBlock* to_blocks = nullptr;
         std::size_t blocks_at = 0;  ///< where an encoder begins

@@ -68,7 +68,7 @@ Status DeviceMessages::start(const DeviceMessage& message, Operation& operation)
                                                   : start_send(entry);
 }
 
-/// What the entry waited for has come: every transition but the first.
+/// Does what follows now that what the entry waited for has come: every transition but the first.
 Status DeviceMessages::advance(Entry& entry, Operation& operation) {
     switch (entry.state) {
         case State::making_bytes:
@@ -97,7 +97,7 @@ Status DeviceMessages::advance(Entry& entry, Operation& operation) {
     return Status(Code::internal, "a message that has ended went on");
 }
 
-/// Its mark has been, or is about to be, recorded.
+/// Lets the entry wait for its mark, which has been recorded or is about to be.
 void DeviceMessages::wait_for_mark(Entry& entry, State state) {
     entry.state = state;
     on_device_.push_back(index_of(entry));
@@ -127,7 +127,8 @@ Status DeviceMessages::poll_lane(Operation& operation) {
     return {};
 }
 
-/// Entries that begin to wait meanwhile come behind the others, and are looked at the next time.
+/// Looks at each waiting entry once. Entries that begin to wait meanwhile come behind the others,
+/// and are looked at the next time.
 Status DeviceMessages::poll_device(Operation& operation) {
     const std::size_t count = on_device_.size();
     std::size_t left = 0;
@@ -170,7 +171,8 @@ Result<bool> DeviceMessages::chunk_has_ended(std::uint32_t place, Operation& ope
     return passed;
 }
 
-/// A device that fails has stopped as well.
+/// Waits until the device is at rest and frees all entries. A device that fails has stopped as
+/// well.
 void DeviceMessages::abandon() {
     for (DeviceStream* stream : {&side_.work(), &side_.out(), &side_.in()}) {
         if (!stream->record(*order_).ok()) continue;
@@ -185,7 +187,8 @@ std::uint32_t* DeviceMessages::invalid() const {
     return reinterpret_cast<std::uint32_t*>(invalid_.data());
 }
 
-/// The device writes the word, whenever a kernel meets such a payload.
+/// Fails the operation if the device has written the word, as it does when a kernel meets an
+/// invalid payload.
 void DeviceMessages::check_invalid(Operation& operation) {
     if (std::atomic_ref(*invalid()).load(std::memory_order_relaxed) == 0) return;
     operation.fail(
@@ -197,14 +200,15 @@ bool DeviceMessages::is_direct(const DeviceMessage& message) const {
            room_.direct[static_cast<std::size_t>(message.step->peer)];
 }
 
-/// All ranks know what a message's size is, and who shares: whether this one does refer, its
-/// receiver sees.
+/// Returns whether a message may travel as a reference. All ranks know a message's size and who
+/// shares; the receiver sees whether this rank does refer.
 bool DeviceMessages::may_refer(const DeviceMessage& message) const {
     return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer) &&
            has_fixed_rate(message.step->codec) && packing_of(message.step->codec) == Packing::none;
 }
 
-/// Plain elements have no header that would tell.
+/// Returns whether a notice takes the place of the message: plain elements have no header that
+/// would tell of the failure.
 bool DeviceMessages::stands_for_failure(const DeviceMessage& message, const Operation& operation) {
     return operation.failed() && message.header_bytes() == 0 && !message.blocks;
 }
@@ -213,7 +217,7 @@ std::uint32_t DeviceMessages::index_of(const Entry& entry) const {
     return static_cast<std::uint32_t>(&entry - entries_.data());
 }
 
-/// Of scratch slots, which are written once in a chunk.
+/// Returns what was done for the message's scratch slot, which is written once in a chunk.
 DeviceMessages::Mirrored& DeviceMessages::mirrored(const DeviceMessage& message) {
     return mirrored_[message.place * room_.slots + message.slot().index];
 }

@@ -46,53 +46,56 @@
 
 namespace gradcoll {
 
-/// One send or receive of a chunk that has become ready.
+/// DeviceMessage is one send or receive of a chunk that has become ready.
 struct DeviceMessage {
     const Step* step = nullptr;
-    std::uint32_t place = 0;      ///< of the chunk in the window
+    std::uint32_t place = 0;      ///< the chunk's place in the window
     std::byte* data = nullptr;    ///< where the message lies: header first, if it is framed
     std::byte* mirror = nullptr;  ///< the same place in pinned memory; null for data of the host
-    std::size_t size_bytes = 0;   ///< header included; of a receive: at most
+    std::size_t size_bytes =
+        0;  ///< its size, header included; for a receive the most that may come
     int tag = 0;
-    int acknowledge_tag = 0;  ///< of the way back, the other rank knows the same
+    int acknowledge_tag = 0;  ///< tag of the acknowledgement; the other rank knows the same
     std::uint32_t cookie = 0;
-    const std::byte* scratch = nullptr;  ///< of the chunk, where the data are
-    EncodedBlocks* blocks = nullptr;     ///< of data on a device with a variable rate; else null
+    const std::byte* scratch = nullptr;  ///< scratch of the chunk, where the data are
+    EncodedBlocks* blocks =
+        nullptr;  ///< blocks of data on a device with a variable rate; else null
 
     bool is_send() const { return step->kind == StepKind::send; }
     Slot slot() const { return slot_of_message(*step); }
     std::size_t header_bytes() const { return is_framed(*step) ? frame_header_bytes : 0; }
 };
 
-/// What a message waits for: its mark on a stream of the device, or the lane.
+/// MessageState says what a message waits for: its mark on a stream of the device, or the lane.
 enum class MessageState : std::uint8_t {
     free,
-    making_bytes,       ///< send, mark: the device makes the bytes, or copies them to the mirror
-    joining_blocks,     ///< send, mark: the device writes the blocks into the mirror
-    placing_header,     ///< send, mark: the header is copied before its bytes on the device
-    leaving,            ///< send, lane: the message; of a reference the acknowledgement, too
+    making_bytes,    ///< send, mark: the device makes the bytes, or copies them to the mirror
+    joining_blocks,  ///< send, mark: the device writes the blocks into the mirror
+    placing_header,  ///< send, mark: the header is copied before its bytes on the device
+    leaving,  ///< send, lane: the message leaves; a reference waits for its acknowledgement, too
     awaiting_room,      ///< receive, mark: the device still reads where the message is to come
     arriving,           ///< receive, lane: the message
-    copying_in,         ///< receive, mark: from the mirror to the device
-    copying_from_peer,  ///< receive, mark: from the peer's device
+    copying_in,         ///< receive, mark: the device copies from the mirror
+    copying_from_peer,  ///< receive, mark: the device copies from the peer's device
     fetching_header,    ///< receive, mark: a header that came to the device is copied to the host
     acknowledging,      ///< receive, lane: says that the peer's bytes are needed no more
 };
 
-/// A message from its start until nothing is under way for it.
+/// MessageEntry keeps a message from its start until nothing is under way for it.
 struct MessageEntry {
     MessageState state = MessageState::free;
-    bool by_reference = false;       ///< of sends
-    int answers = 0;                 ///< leaving: messages of the lane that have yet to end
-    std::size_t received_bytes = 0;  ///< of receives that have arrived
+    bool by_reference = false;  ///< whether a send travels as a reference
+    int answers = 0;  ///< in the state leaving: how many messages of the lane have yet to end
+    std::size_t received_bytes = 0;  ///< size of a receive that has arrived
     DeviceMessage message;
     std::unique_ptr<DeviceMark> mark;
     std::byte acknowledgement{};
-    /// What travels in place of the bytes: header, if it is framed, and reference; or the failure.
+    /// These bytes travel in place of the message: the header, if it is framed, and the reference;
+    /// or the failure.
     std::array<std::byte, frame_header_bytes + reference_bytes> note{};
 };
 
-/// Used by one thread at a time. Allocates only when it is made.
+/// DeviceMessages is used by one thread at a time and allocates only when it is made.
 class DeviceMessages {
   public:
     /// Shorter messages are never sent as references.
@@ -100,10 +103,11 @@ class DeviceMessages {
 
     struct Room {
         std::uint32_t places = 0;     ///< chunks in flight
-        std::size_t messages = 0;     ///< of one chunk
-        std::size_t slots = 0;        ///< of one chunk
-        bool data_on_device = false;  ///< else only peers' data are, and come by reference
-        std::vector<bool> direct;     ///< by rank: the lane takes device memory
+        std::size_t messages = 0;     ///< messages of one chunk
+        std::size_t slots = 0;        ///< slots of one chunk
+        bool data_on_device = false;  ///< whether this rank's data are; else only peers' data are,
+                                      ///< and come by reference
+        std::vector<bool> direct;     ///< one per rank: whether the lane takes device memory
     };
     /// `lane` must have room for two messages each. Both must outlive the object. Errors: those of
     /// Device.
@@ -111,18 +115,19 @@ class DeviceMessages {
                                                         const Room& room);
 
     bool data_on_device() const { return room_.data_on_device; }
-    /// A word for CodecLaunch::invalid.
+    /// Returns the word to use as CodecLaunch::invalid.
     std::uint32_t* invalid() const;
 
     void begin_operation();
     void begin_chunk(std::uint32_t place);
     /// Errors: those of the lane and of the device.
     Status start(const DeviceMessage& message, Operation& operation);
-    /// As Lane::poll. What a kernel or a peer's reference found wrong fails the operation.
+    /// Moves messages on and reports completions as Lane::poll does. What a kernel or a peer's
+    /// reference found wrong fails the operation.
     Result<std::size_t> poll(Operation& operation, std::span<Completion> out);
-    /// All steps of the chunk have been given to the device.
+    /// Takes note that all steps of the chunk have been given to the device.
     Status end_chunk(std::uint32_t place);
-    /// Whether they have ended, too, and no peer needs the chunk's memory any more.
+    /// Returns whether these steps have ended and no peer needs the chunk's memory any more.
     Result<bool> chunk_has_ended(std::uint32_t place, Operation& operation);
     /// Forgets all messages, once the device is at rest. The lane has been abandoned before.
     void abandon();
@@ -131,7 +136,7 @@ class DeviceMessages {
     using State = MessageState;
     using Entry = MessageEntry;
 
-    /// Cookies of the lane: the entry, and whether it is an acknowledgement.
+    /// A cookie of the lane is the number of the entry; this bit marks an acknowledgement.
     static constexpr std::uint32_t acknowledgement_bit = std::uint32_t{1} << 31;
 
     DeviceMessages(DeviceSide& side, Lane& lane, const Room& room)
@@ -183,10 +188,11 @@ class DeviceMessages {
     std::uint32_t index_of(const Entry& entry) const;
     void check_invalid(Operation& operation);
 
-    /// What has been done once for all sends of a scratch slot.
+    /// Mirrored tells what has been done once for all sends of a scratch slot.
     struct Mirrored {
-        bool payload = false;  ///< the mirror holds it, or will when the copies out have ended
-        bool header = false;   ///< has been written, and must not change any more
+        bool payload =
+            false;  ///< whether the mirror holds it, or will when the copies out have ended
+        bool header = false;  ///< whether the header has been written, and must not change any more
     };
     Mirrored& mirrored(const DeviceMessage& message);
 
@@ -195,11 +201,11 @@ class DeviceMessages {
     Room room_;
     DeviceArea invalid_;
     std::vector<Entry> entries_;
-    std::vector<std::uint32_t> free_;                      ///< entries that are
+    std::vector<std::uint32_t> free_;                      ///< numbers of free entries
     std::vector<std::uint32_t> on_device_;                 ///< entries that wait for their marks
-    std::vector<Mirrored> mirrored_;                       ///< by place and slot
-    std::vector<std::unique_ptr<DeviceMark>> chunk_ends_;  ///< by place
-    std::vector<std::uint32_t> open_;                      ///< by place: entries that are not free
+    std::vector<Mirrored> mirrored_;                       ///< one per place and slot
+    std::vector<std::unique_ptr<DeviceMark>> chunk_ends_;  ///< one per place
+    std::vector<std::uint32_t> open_;    ///< one per place: how many entries are not free
     std::unique_ptr<DeviceMark> order_;  ///< between two streams; recorded and waited for at once
     std::vector<Completion> lane_done_;
     std::vector<Completion> reports_;

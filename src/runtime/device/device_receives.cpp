@@ -9,14 +9,15 @@
 namespace gradcoll {
 namespace {
 
-/// What an acknowledgement says; only its coming counts.
+/// An acknowledgement consists of this byte; only its coming counts.
 constexpr std::byte acknowledgement_byte{1};
 
 }  // namespace
 
-/// A receive that waited for steps may come to where the device still reads: directly, the place
-/// itself, else a mirror that an earlier message of the chunk is being copied in from. The user's
-/// stream reads nothing there any more: what comes was made with values of this rank.
+/// Starts a receive, after the device has read the room. A receive that waited for steps may come
+/// to where the device still reads: this is the place itself if it is direct, else a mirror that an
+/// earlier message of the chunk is being copied in from. The user's stream reads nothing there any
+/// more, as what comes was made with values of this rank.
 Status DeviceMessages::start_receive(Entry& entry) {
     if (!room_.data_on_device || entry.message.step->dep_count == 0) return arrive(entry);
     wait_for_mark(entry, State::awaiting_room);
@@ -50,8 +51,8 @@ Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
     return copy_in(entry, message.mirror + message.header_bytes(), State::copying_in);
 }
 
-/// Where the payload of a short message lies. Errors: corrupt if the message does not say that it
-/// is a reference; those of PeerDeviceMemory::resolve.
+/// Returns where the payload of a short message lies. Errors: corrupt if the message does not say
+/// that it is a reference; those of PeerDeviceMemory::resolve.
 Result<const void*> DeviceMessages::referred_bytes(const Entry& entry) {
     const DeviceMessage& message = entry.message;
     const std::byte* arrived = arrived_at(entry);
@@ -68,8 +69,8 @@ Result<const void*> DeviceMessages::referred_bytes(const Entry& entry) {
                                  message.size_bytes - header);
 }
 
-/// Steps on a device wait for the copy by themselves; those of the host wait for the report, which
-/// take_copy() makes.
+/// Starts the copy from the peer's device. Steps on a device wait for the copy by themselves; those
+/// of the host wait for the report, which take_copy() makes.
 Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     if (message.header_bytes() == 0)
@@ -91,7 +92,7 @@ Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
     return acknowledge(entry);
 }
 
-/// Its sender waits for the acknowledgement, too.
+/// Fails the operation, and acknowledges, since the sender waits for the acknowledgement here, too.
 Status DeviceMessages::take_notice(Entry& entry, const Failure& failure, Operation& operation) {
     operation.fail(of_message(*entry.message.step, told(failure)), failure);
     report(entry, entry.message.size_bytes);
@@ -103,7 +104,7 @@ Status DeviceMessages::take_copy(Entry& entry) {
     return acknowledge(entry);
 }
 
-/// The host looks at it before the message counts as received.
+/// Starts copying the header to the host, which looks at it before the message counts as received.
 Status DeviceMessages::fetch_header(Entry& entry) {
     const DeviceMessage& message = entry.message;
     wait_for_mark(entry, State::fetching_header);
@@ -116,7 +117,7 @@ Status DeviceMessages::take_header(Entry& entry) {
     return end(entry);
 }
 
-/// What has come, and no more; nothing reads it before the host has checked the lengths.
+/// Copies in what has come, and no more; nothing reads it before the host has checked the lengths.
 Status DeviceMessages::copy_in_blocks(Entry& entry) {
     DeviceMessage& message = entry.message;
     if (entry.received_bytes <= frame_header_bytes) return end(entry);
@@ -125,7 +126,7 @@ Status DeviceMessages::copy_in_blocks(Entry& entry) {
     return copy_in(entry, message.mirror + frame_header_bytes, State::copying_in);
 }
 
-/// After what the device has yet to do with the place; later work sees what came.
+/// Starts a copy to the place after what the device has yet to do there; later work sees what came.
 Status DeviceMessages::copy_in(Entry& entry, const void* from, State state) {
     const DeviceMessage& message = entry.message;
     const std::size_t header = message.header_bytes();

@@ -36,8 +36,8 @@ Status DeviceMessages::copy_out(Entry& entry) {
     return side_.out().record(*entry.mark);
 }
 
-/// A range of a vector does not change while a send of it is on its way: one that begins meanwhile
-/// shares its mirror.
+/// Returns whether the mirror holds the message, or will. A range of a vector does not change while
+/// a send of it is on its way, so one that begins meanwhile shares its mirror.
 bool DeviceMessages::is_mirrored(const DeviceMessage& message) {
     if (message.slot().where() == Space::scratch) return mirrored(message).payload;
     return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {
@@ -47,8 +47,8 @@ bool DeviceMessages::is_mirrored(const DeviceMessage& message) {
     });
 }
 
-/// Only now that the bytes are there is it known whether the operation has failed: what is sent
-/// says so.
+/// Sends the message now that the bytes are there. Only now is it known whether the operation has
+/// failed, which is said in what is sent.
 Status DeviceMessages::leave_when_made(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     const bool has_header = message.header_bytes() > 0;
@@ -62,7 +62,8 @@ Status DeviceMessages::leave_when_made(Entry& entry, Operation& operation) {
     return leave(entry, message.mirror, message.size_bytes);
 }
 
-/// What other sends of the slot have begun, they all wait for.
+/// Begins to copy the blocks into the mirror, unless another send of the slot has; all of them wait
+/// for it.
 Status DeviceMessages::join_blocks(Entry& entry, Operation& operation) {
     DeviceMessage& message = entry.message;
     if (operation.failed()) return leave_void(entry, operation);
@@ -83,8 +84,8 @@ Status DeviceMessages::join_blocks(Entry& entry, Operation& operation) {
     return side_.out().record(*entry.mark);
 }
 
-/// Now that the device has said how long the blocks are. A message that came from a peer goes on as
-/// it is. Returns whether all blocks are plain.
+/// Lays the blocks out now that the device has said how long they are. A message that came from a
+/// peer goes on as it is. Returns whether all blocks are plain.
 Result<bool> DeviceMessages::join_once(const DeviceMessage& message) {
     EncodedBlocks& blocks = *message.blocks;
     if (mirrored(message).payload) return blocks.is_plain(message.slot());
@@ -97,7 +98,8 @@ Result<bool> DeviceMessages::join_once(const DeviceMessage& message) {
     return is_plain;
 }
 
-/// Of a rank that has failed: the mirror stays as it is, the device may still be at work there.
+/// Sends, on a rank that has failed, a message without blocks. It leaves the mirror alone, where
+/// the device may still be at work.
 Status DeviceMessages::leave_void(Entry& entry, Operation& operation) {
     const Step& send = *entry.message.step;
     const std::size_t room_bytes = frame_front_bytes(send.codec, elems_of(send)) +
@@ -110,8 +112,8 @@ Status DeviceMessages::leave_void(Entry& entry, Operation& operation) {
     return leave(entry, bytes.data, bytes.size_bytes);
 }
 
-/// Of a rank that has failed, in place of plain elements. Who might have got a reference
-/// acknowledges whatever is as short.
+/// Sends, on a rank that has failed, a notice in place of plain elements. A receiver that might
+/// have got a reference acknowledges whatever is as short.
 Status DeviceMessages::leave_notice(Entry& entry, const Operation& operation) {
     const DeviceMessage& message = entry.message;
     const std::size_t size_bytes = FailureNotice::size_for(message.size_bytes);
@@ -122,7 +124,8 @@ Status DeviceMessages::leave_notice(Entry& entry, const Operation& operation) {
                                   message.size_bytes, index_of(entry));
 }
 
-/// Through the mirror, which is pinned. Other sends of the slot follow the first one's copy.
+/// Copies the header to the device through the mirror, which is pinned. Other sends of the slot
+/// follow the first one's copy.
 Status DeviceMessages::place_header(Entry& entry, const Operation& operation) {
     const DeviceMessage& message = entry.message;
     const bool is_first = !mirrored(message).header;
@@ -132,7 +135,8 @@ Status DeviceMessages::place_header(Entry& entry, const Operation& operation) {
     return side_.out().record(*entry.mark);
 }
 
-/// Several sends may leave from one slot: its header must not change while the first is read.
+/// Writes the header once: several sends may leave from one slot, and it must not change while the
+/// first is read.
 void DeviceMessages::write_header_once(const DeviceMessage& message, const Operation& operation) {
     if (std::exchange(mirrored(message).header, true)) return;
     write_header(*message.step, {message.mirror, message.size_bytes}, false, operation);
@@ -143,7 +147,7 @@ Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
     return leave(entry, entry.message.data, entry.message.size_bytes);
 }
 
-/// The peer reads this rank's memory until it acknowledges.
+/// Sends a reference. The peer reads this rank's memory until it acknowledges.
 Status DeviceMessages::leave_by_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     const std::size_t header = message.header_bytes();
@@ -168,7 +172,7 @@ Status DeviceMessages::leave(Entry& entry, const std::byte* bytes, std::size_t s
                             index_of(entry));
 }
 
-/// The message has left, or was acknowledged.
+/// Takes note that the message has left, or was acknowledged.
 Status DeviceMessages::take_answer(Entry& entry) {
     if (--entry.answers > 0) return {};
     report(entry, 0);

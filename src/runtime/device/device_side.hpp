@@ -12,18 +12,18 @@
 
 namespace gradcoll {
 
-/// Three streams, so that kernels, copies out and copies in go on at the same time, and what the
-/// ranks of this host share of their devices. Must outlive its executors. Operations of several
-/// threads share it: whoever uses streams, peers or waits holds lock() meanwhile; executors do so
-/// themselves.
+/// DeviceSide is one device with three streams, so that kernels, copies out and copies in go on at
+/// the same time, and with what the ranks of this host share of their devices. It must outlive its
+/// executors. Operations of several threads share it: whoever uses streams, peers or waits holds
+/// lock() meanwhile; executors do so themselves.
 class DeviceSide {
   public:
-    /// How device memory gets to other ranks but through the host's.
+    /// Ways tells how device memory gets to other ranks other than through the host's.
     struct Ways {
-        /// By rank of the communicator: whose device memory is read in place (peers_that_share()).
-        /// Empty: nobody's.
+        /// Each entry says whether the device memory of that rank of the communicator is read in
+        /// place (peers_that_share()). If it is empty, nobody's is.
         std::vector<bool> shares;
-        bool mpi_takes_it = false;  ///< the MPI library sends from it and receives to it
+        bool mpi_takes_it = false;  ///< whether the MPI library sends from it and receives to it
     };
     /// Errors: those of Device.
     static Result<std::shared_ptr<DeviceSide>> make(const DevicePlugin& plugin, int number,
@@ -33,27 +33,31 @@ class DeviceSide {
     const DevicePlugin& plugin() const { return plugin_; }
     Device& device() { return device_; }
     int number() const { return number_; }
-    DeviceStream& work() { return *work_; }  ///< kernels
-    DeviceStream& out() { return *out_; }    ///< device to host
-    DeviceStream& in() { return *in_; }      ///< host, or a peer's device, to device
+    DeviceStream& work() { return *work_; }  ///< for kernels
+    DeviceStream& out() { return *out_; }    ///< for copies from the device to the host
+    DeviceStream& in() {
+        return *in_;
+    }  ///< for copies to the device, from the host or a peer's device
 
     bool shares_with(int rank) const {
         const auto index = static_cast<std::size_t>(rank);
         return index < ways_.shares.size() && ways_.shares[index];
     }
-    /// Learnt after copies by way of the host had been made here, and before any operation.
+    /// Sets what is learnt only after copies by way of the host had been made here, and before any
+    /// operation.
     void set_shares(const std::vector<bool>& shares) { ways_.shares = shares; }
     bool mpi_takes_device_memory() const { return ways_.mpi_takes_it; }
     PeerDeviceMemory& peers() { return peers_; }
 
-    /// Operations begin after what this stream has been given by then; null: the device's default
-    /// stream. Errors: those of Device::adopt_stream.
+    /// Makes operations begin after what this stream has been given by then; null stands for the
+    /// device's default stream. Errors: those of Device::adopt_stream.
     Status set_user_stream(void* native);
-    /// Later work waits for what the user's stream has been given so far.
+    /// Makes later work wait for what the user's stream has been given so far.
     Status follow_user();
     /// Waits, with yields, until the work stream has done all it was given. Errors: transport.
     Status finish_work();
-    /// Pinned memory of the host for whole vectors, kept for later calls. Errors: out_of_memory.
+    /// Returns pinned memory of the host for whole vectors, which is kept for later calls. Errors:
+    /// out_of_memory.
     Result<std::byte*> staging(std::size_t size_bytes);
 
   private:

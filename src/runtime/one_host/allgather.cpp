@@ -37,7 +37,8 @@ Status OneHostAllgather::beside_flag(const OneHostAllgatherCall& call) {
     return {};
 }
 
-/// Starts behind its own block: ranks do not all read from the same one at a time.
+/// Copies the other ranks' blocks out, beginning with the next rank's: so ranks do not all read
+/// from the same one at a time.
 void OneHostAllgather::copy_piece_out(const OneHostAllgatherCall& call, const Pieces& pieces,
                                       std::size_t piece) {
     for (int i = 1; i < group_.rank_count(); ++i) {
@@ -48,8 +49,8 @@ void OneHostAllgather::copy_piece_out(const OneHostAllgatherCall& call, const Pi
     copy_own(call, pieces.offset(piece), pieces.bytes(piece));
 }
 
-/// A slot is written again after four blocks, which are as many pieces or more: whoever has
-/// announced the last but one of them has copied the first one out.
+/// Sends the blocks in pieces. A slot is written again after four blocks, which are as many pieces
+/// or more: whoever has announced the last but one of them has copied the first one out.
 Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
     const Pieces pieces(call.block_bytes, 1, piece_bytes_, group_.block_bytes());
     const auto* const from = static_cast<const std::byte*>(call.input);

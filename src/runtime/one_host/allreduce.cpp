@@ -13,15 +13,15 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes;
-/// All slots of a rank fit into a second-level cache.
+/// Blocks are at most so large, so that all slots of a rank fit into a second-level cache.
 constexpr std::size_t most_block_bytes = 256 << 10;
 
-/// A block has a cache line for every rank.
+/// Returns the size of a block with a cache line for every rank.
 std::size_t least_block_bytes(int rank_count) {
     return SegmentGroup::whole_pages(static_cast<std::size_t>(rank_count) * 64);
 }
 
-/// The largest block with which bytes_a_rank() stays within the limit.
+/// Returns the largest block with which bytes_a_rank() stays within the limit.
 std::size_t block_bytes_within(int rank_count, std::size_t limit) {
     SegmentSizes sizes{usual_inline_bytes, most_block_bytes};
     while (sizes.block_bytes > least_block_bytes(rank_count) &&
@@ -30,7 +30,8 @@ std::size_t block_bytes_within(int rank_count, std::size_t limit) {
     return sizes.block_bytes;
 }
 
-/// Of a vector that everybody copies in as a whole. Long ones gain from fewer announcements.
+/// Returns the size of a piece of a vector that everybody copies in as a whole. Long ones gain from
+/// fewer announcements.
 std::size_t flat_piece_bytes(std::size_t bytes) {
     return bytes <= (std::size_t{256} << 10) ? std::size_t{64} << 10 : most_block_bytes;
 }
@@ -70,7 +71,8 @@ Startable& OneHostAllreduce::start(const OneHostCall& call) {
     return Startable::start({call.signature, in_slots ? 0 : call.bytes(), Waits::for_all});
 }
 
-/// Short vectors of many ranks have no steps of their own: they go in blocks, as long ones do.
+/// Returns the steps of the started call. Short vectors of many ranks have no steps of their own:
+/// they go in blocks, as long ones do.
 Steps OneHostAllreduce::steps_of_started() {
     return uses_blocks_if_started(started_.bytes()) ? in_blocks(started_)
                                                     : started_flat_inline(started_);
@@ -119,9 +121,9 @@ Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& st
     return {};
 }
 
-/// The next piece is copied in before this one is waited for, so that nobody waits for a copy. The
-/// sums stay in the caches: past them, beside reads of what another core has just written, they
-/// took three times as long.
+/// Copies and combines piece by piece. The next piece is copied in before this one is waited for,
+/// so that nobody waits for a copy. The sums stay in the caches: past them, beside reads of what
+/// another core has just written, they took three times as long.
 Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
                         group_.block_bytes());

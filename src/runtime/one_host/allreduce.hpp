@@ -16,20 +16,22 @@
 
 namespace gradcoll {
 
-/// One allreduce as a rank sees it.
+/// OneHostCall is one allreduce as a rank sees it.
 struct OneHostCall {
     const void* input = nullptr;  ///< equals `output` for calls in place
-    void* output = nullptr;       ///< null: only other ranks want the result (OneHostReduce)
+    void* output =
+        nullptr;  ///< where the result goes; null if only other ranks want it (OneHostReduce)
     std::size_t count = 0;
     Reducer reducer;
     std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
-    bool costly = false;          ///< combining takes longer than copying; the same on all ranks
+    bool costly = false;  ///< whether combining takes longer than copying; the same on all ranks
 
     std::size_t bytes() const { return count * reducer.element_bytes; }
 };
 
-/// Blocks of equal size but for the last, of whole cache lines for each of `pieces`. At least one
-/// block, which may be empty. As few blocks as `block_bytes` allows, and these as even as can be.
+/// CallBlocks cuts a vector into blocks of equal size but for the last, of whole cache lines for
+/// each of `pieces`. There is at least one block, which may be empty. There are as few blocks as
+/// `block_bytes` allows, and these are as even as can be.
 class CallBlocks {
   public:
     CallBlocks(const OneHostCall& call, std::size_t block_bytes, int pieces)
@@ -57,7 +59,7 @@ class CallBlocks {
     const std::byte* input(std::size_t block) const { return input_ + offset(block); }
     std::byte* output(std::size_t block) const { return output_ + offset(block); }
 
-    /// Where the piece of a rank lies in a block, in the slots of ranks as in the vector.
+    /// Returns where the piece of a rank lies in a block, in the slots of ranks as in the vector.
     std::size_t piece_offset(std::size_t block, int rank) const {
         return piece_begin(block, rank) * elem_bytes_;
     }
@@ -84,23 +86,25 @@ class CallBlocks {
     std::size_t count_;
 };
 
-/// When which way is taken. The same on all ranks.
+/// OneHostChoices says when each way is taken. It is the same on all ranks.
 struct OneHostChoices {
     SegmentSizes sizes;
-    int flat_ranks = 8;              ///< up to so many ranks everybody reads everybody
-    std::size_t flat_max_bytes = 0;  ///< of longer vectors each rank combines a share, if ranks > 2
-    std::size_t costly_flat_max_bytes = SIZE_MAX;  ///< the same of costly calls, for two ranks, too
-    std::size_t stream_min_bytes = 0;  ///< from here on split results go past the caches
+    int flat_ranks = 8;  ///< most ranks of which everybody reads everybody
+    /// Each rank combines a share of longer vectors, if there are more than two ranks.
+    std::size_t flat_max_bytes = 0;
+    /// For costly calls this takes the place of flat_max_bytes if it is lower, for two ranks, too.
+    std::size_t costly_flat_max_bytes = SIZE_MAX;
+    std::size_t stream_min_bytes = 0;  ///< smallest split result that goes past the caches
 
     bool operator==(const OneHostChoices&) const = default;
-    /// What was measured best (docs/benchmarks.md), with at most so much shared memory a rank.
-    /// More if the smallest blocks, of a cache line for every rank, need more.
+    /// Returns what was measured best (docs/benchmarks.md), with at most so much shared memory for
+    /// each rank. It is more if the smallest blocks, of a cache line for every rank, need more.
     static OneHostChoices fitting(int rank_count, std::size_t bytes_a_rank);
-    /// The same with smaller blocks, as far as there can be.
+    /// Returns the same choices with smaller blocks, as far as there can be.
     OneHostChoices with_blocks_of(int rank_count, std::size_t bytes) const;
 };
 
-/// Ways, by ranks and bytes:
+/// A OneHostAllreduce chooses one of these ways by ranks and bytes:
 /// - flat: everybody copies in all and combines all, one announcement a block; short vectors lie
 ///   beside the flag. Two ranks do all sizes so: a share each would move as many bytes, and wait
 ///   twice. Unless combining costs more than moving.
@@ -125,13 +129,13 @@ class OneHostAllreduce final : public Startable {
     Status run(const OneHostCall& call);
     /// Begins a call that nobody waits for, on all ranks.
     Startable& start(const OneHostCall& call);
-    /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank(), if
-    /// the call is waited for, or if it is started.
+    /// Returns whether a vector of so many bytes needs more than
+    /// SegmentGroup::inline_bytes_a_rank(), if the call is waited for, or if it is started.
     bool uses_blocks(std::size_t bytes) const;
     bool uses_blocks_if_started(std::size_t bytes) const {
         return uses_blocks(bytes) || !has_flat_ranks();
     }
-    /// Whether it takes turns between places of a block, and so wants all of it.
+    /// Returns whether the call takes turns between places of a block, and so wants all of it.
     bool wants_whole_blocks(std::size_t bytes) const;
 
   private:
@@ -150,14 +154,14 @@ class OneHostAllreduce final : public Startable {
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
                        PieceStores& stores);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
-    /// Whether each rank combines all.
+    /// Returns whether each rank combines all.
     bool is_flat(const OneHostCall& call) const;
     bool has_flat_ranks() const { return group_.rank_count() <= choices_.flat_ranks; }
-    /// Whether results go past the caches.
+    /// Returns whether results go past the caches.
     bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;
-    /// What to combine: slot_of(rank) of every other rank, of this one its input, which is in a
-    /// nearer cache.
+    /// Returns what to combine: slot_of(rank) of every other rank, and this one's input, which is
+    /// in a nearer cache.
     template <class SlotOf>
     const Sources& sources_at(SlotOf slot_of, const void* mine) {
         for (int rank = 0; rank < group_.rank_count(); ++rank)
@@ -166,7 +170,7 @@ class OneHostAllreduce final : public Startable {
     }
 
     OneHostChoices choices_;
-    Sources sources_;  ///< by rank
+    Sources sources_;  ///< one per rank
     OneHostCall started_;
 };
 

@@ -30,7 +30,8 @@ void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& 
     });
 }
 
-/// Starts behind its own piece: ranks do not all read from the same one at a time.
+/// Copies the results out, beginning behind its own piece: so ranks do not all read from the same
+/// one at a time.
 void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
                                         std::size_t block) {
     const bool streaming = streams(call);
@@ -46,9 +47,9 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
     }
 }
 
-/// In turn t block t is copied in, block t-1 combined and block t-2 copied out. A block slot is
-/// written again after four turns, when all have announced that they combined from it; a result
-/// slot likewise, as a rank that copied in block t has copied out block t-3.
+/// Runs the call in turns: in turn t block t is copied in, block t-1 combined and block t-2 copied
+/// out. A block slot is written again after four turns, when all have announced that they combined
+/// from it; a result slot likewise, as a rank that copied in block t has copied out block t-3.
 Steps OneHostAllreduce::split(OneHostCall call) {
     const CallBlocks blocks(call, group_.block_bytes(), group_.rank_count());
     std::array<PieceStores, 3> under_way;

@@ -15,8 +15,8 @@ constexpr std::uint32_t finished = 2;
 
 }  // namespace
 
-/// Rank r is on level k if r is a multiple of radix^k; there it combines the next radix - 1
-/// multiples, so that what it holds is always a run of ranks in rank order.
+/// Combines up a tree: rank r is on level k if r is a multiple of radix^k; there it combines the
+/// next radix - 1 multiples, so that what it holds is always a run of ranks in rank order.
 Status OneHostAllreduce::tree(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     const int mine = group_.rank();

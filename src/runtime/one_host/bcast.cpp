@@ -6,7 +6,8 @@
 namespace gradcoll {
 namespace {
 
-/// At which the root has written the piece, and at which another rank has read it.
+/// Returns the step by which the root says that it has written the piece, and another rank that it
+/// has read it.
 std::uint32_t step_of(std::size_t piece) {
     return SegmentGroup::begun + 1 + static_cast<std::uint32_t>(piece);
 }
@@ -45,7 +46,8 @@ Status OneHostBcast::send_beside_flag(const OneHostBcastCall& call) {
     return {};
 }
 
-/// Announces before it waits: a rank that waits for this one in another call learns that.
+/// Copies the data out of the root's flag. Announces before it waits: a rank that waits for this
+/// one in another call learns that.
 Status OneHostBcast::receive_beside_flag(const OneHostBcastCall& call) {
     group_.announce(SegmentGroup::begun);
     group_.wait_for(call.root, SegmentGroup::begun);
@@ -65,8 +67,8 @@ Status OneHostBcast::copy_from_flag(const OneHostBcastCall& call) {
     return {};
 }
 
-/// The first piece is written while the others arrive. The root alone compares all ranks, and the
-/// others go by what it found: so all of them count the same blocks.
+/// Sends the pieces. The first is written while the others arrive. The root alone compares all
+/// ranks, and the others go by what it found: so all of them count the same blocks.
 Steps OneHostBcast::send_pieces(OneHostBcastCall call) {
     const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.block_bytes());
     const auto* const from = static_cast<const std::byte*>(call.data);
@@ -87,7 +89,8 @@ Steps OneHostBcast::send_pieces(OneHostBcastCall call) {
     co_return Status();
 }
 
-/// Looks at the root twice: one that made another call may announce no second step.
+/// Receives the pieces. Looks at the root twice, as one that made another call may announce no
+/// second step.
 Steps OneHostBcast::receive_pieces(OneHostBcastCall call) {
     const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.block_bytes());
     auto* const to = static_cast<std::byte*>(call.data);

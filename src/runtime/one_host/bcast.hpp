@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// One broadcast as a rank sees it.
+/// OneHostBcastCall is one broadcast as a rank sees it.
 struct OneHostBcastCall {
     void* data = nullptr;  ///< read on the root, written on the others
     std::size_t size_bytes = 0;
@@ -18,8 +18,9 @@ struct OneHostBcastCall {
     std::uint64_t signature = 0;  ///< differs for calls that differ in kind, bytes or root
 };
 
-/// Short vectors lie beside the flag, and the root waits for nobody: it may be some calls ahead.
-/// Longer ones travel in pieces, up to four under way, once all ranks have begun the call.
+/// In a OneHostBcast short vectors lie beside the flag, and the root waits for nobody: it may be
+/// some calls ahead. Longer ones travel in pieces, up to four under way, once all ranks have begun
+/// the call.
 /// Used by one thread at a time. Allocates nothing, takes no lock; makes system calls only while it
 /// waits for long.
 class OneHostBcast final : public Startable {
@@ -27,16 +28,16 @@ class OneHostBcast final : public Startable {
     /// One piece is copied in while the one before is copied out.
     static constexpr std::size_t usual_piece_bytes = 16 << 10;
 
-    /// The group must outlive it, and do nothing else meanwhile.
+    /// The group must outlive this object, and do nothing else meanwhile.
     OneHostBcast(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)
         : Startable(group), piece_bytes_(piece_bytes) {}
 
     /// Errors: invalid_argument on each rank that called otherwise than the root did, or on all
     /// (which includes the root) if some call is long. The data are then unspecified.
     Status run(const OneHostBcastCall& call);
-    /// Begins one that nobody waits for, on all ranks.
+    /// Begins a call that nobody waits for, on all ranks.
     Startable& start(const OneHostBcastCall& call);
-    /// Whether it needs block slots.
+    /// Returns whether the call needs block slots.
     bool uses_blocks(std::size_t size_bytes) const {
         return size_bytes > group_.sizes().inline_bytes;
     }

@@ -12,7 +12,8 @@
 
 namespace gradcoll {
 
-/// Every rank makes one for each of the same pieces, in one order.
+/// PieceStores times how one piece is stored. Every rank makes one for each of the same pieces, in
+/// one order.
 class PieceStores {
   public:
     PieceStores() = default;
@@ -33,21 +34,21 @@ class PieceStores {
             if (turn_.timed) wait_for_stores();
         });
     }
-    /// Work that reads what others have written for this piece, or writes more for them.
+    /// Does work that reads what others have written for this piece, or writes more for them.
     template <class Work>
     void timed(Work&& work) {
         const std::uint64_t begin_ns = turn_.timed ? now_ns() : 0;
         work();
         if (turn_.timed) ns_ += now_ns() - begin_ns;
     }
-    /// Nothing follows for this piece.
+    /// Ends the measurement: nothing follows for this piece.
     void end() {
         if (turn_.timed) choice_->note(turn_, size_bytes_, ns_);
     }
 
   private:
-    /// What is still on its way costs time as well. An exchange waits as a fence does, and is known
-    /// to ThreadSanitizer.
+    /// Waits for stores that are still on their way, since they cost time as well. An exchange
+    /// waits as a fence does, and is known to ThreadSanitizer.
     static void wait_for_stores() {
         std::atomic<int> drain{0};
         drain.exchange(1, std::memory_order_seq_cst);

@@ -9,12 +9,13 @@
 
 namespace gradcoll {
 
-/// Pieces of whole cache lines, as few as `most_bytes` allows and these as even as can be. The last
-/// may be shorter. At least one, which may be empty. As many as fit lie one behind the other in a
-/// block slot: memory that is used again soon is in the other core's cache, and slow to write.
+/// Pieces cuts a vector into pieces of whole cache lines, as few as `most_bytes` allows and these
+/// as even as can be. The last may be shorter. There is at least one, which may be empty. As many
+/// as fit lie one behind the other in a block slot: memory that is used again soon is in the other
+/// core's cache, and slow to write.
 class Pieces {
   public:
-    /// `most_bytes`: at least a cache line, as `block_bytes`, the size of a slot.
+    /// `most_bytes` is at least a cache line, and so is `block_bytes`, the size of a slot.
     Pieces(std::size_t count, std::size_t elem_bytes, std::size_t most_bytes,
            std::size_t block_bytes)
         : total_elems_(count), elem_bytes_(elem_bytes) {
@@ -33,19 +34,20 @@ class Pieces {
         return std::min(piece_elems_, total_elems_ - piece * piece_elems_);
     }
     std::size_t bytes(std::size_t piece) const { return elems(piece) * elem_bytes_; }
-    /// From the first byte of the vector.
+    /// Returns the distance in bytes from the begin of the vector.
     std::size_t offset(std::size_t piece) const { return piece * piece_elems_ * elem_bytes_; }
 
-    /// Which block slot it lies in, and where.
+    /// Returns the block slot that a piece lies in; offset_in_block() says where in it.
     std::size_t block(std::size_t piece) const { return piece / a_block_; }
     std::size_t offset_in_block(std::size_t piece) const { return offset(piece % a_block_); }
     std::size_t blocks() const { return block(count_ - 1) + 1; }
-    /// How many vectors like this one a block holds one behind the other, and how far apart: 1 if
-    /// it needs more than one block.
+    /// Returns how many vectors like this one a block holds one behind the other, span_bytes()
+    /// apart: 1 if it needs more than one block.
     std::size_t places() const { return places_; }
     std::size_t span_bytes() const { return count_ * piece_elems_ * elem_bytes_; }
-    /// The piece that must have been read before this one is written, if blocks go round and round
-    /// `slots` slots; none if this one is not the first of its block, or if its slot is new.
+    /// Returns the piece that must have been read before this one is written, if blocks go round
+    /// and round `slots` slots; none if this one is not the first of its block, or if its slot is
+    /// new.
     std::optional<std::size_t> overwritten(std::size_t piece, std::size_t slots) const {
         if (piece % a_block_ != 0 || block(piece) < slots) return {};
         return (block(piece) - slots + 1) * a_block_ - 1;
@@ -58,7 +60,7 @@ class Pieces {
     std::size_t elem_bytes_;
     std::size_t piece_elems_;
     std::size_t count_;
-    std::size_t a_block_;  ///< pieces
+    std::size_t a_block_;  ///< how many pieces a block holds
     std::size_t places_;
 };
 

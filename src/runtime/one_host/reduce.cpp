@@ -6,7 +6,7 @@
 namespace gradcoll {
 namespace {
 
-/// Piece k is there at step k + 1, and combined at step k + 2 of the root.
+/// Returns the step at which piece k is there. The root has combined it one step later.
 std::uint32_t step_there(std::size_t piece) {
     return static_cast<std::uint32_t>(piece + 1);
 }
@@ -94,7 +94,7 @@ Pieces OneHostReduce::pieces_of(const OneHostCall& vector) const {
     return {vector.count, vector.reducer.element_bytes, piece_bytes_, group_.block_bytes()};
 }
 
-/// All compare all, so that all count the same blocks.
+/// Does a long call, in which all ranks compare all, so that all count the same blocks.
 Steps OneHostReduce::in_pieces(const OneHostReduceCall& call) {
     return gives(call) ? give_in_pieces(call) : combine_in_pieces(call);
 }

@@ -8,15 +8,15 @@
 
 namespace gradcoll {
 
-/// One reduction as a rank sees it. Of `vector` only the root has an output.
+/// OneHostReduceCall is one reduction as a rank sees it. Only the root's `vector` has an output.
 struct OneHostReduceCall {
     OneHostCall vector;
     int root = 0;
 };
 
-/// Up to 8 ranks and flat_max_bytes the others copy in and the root combines; of short vectors
-/// nobody but the root waits. Beyond, it is an allreduce whose result only the root copies out. The
-/// result has the bits of the allreduce of the same vectors.
+/// OneHostReduce has two ways. Up to 8 ranks and flat_max_bytes the others copy in and the root
+/// combines; with short vectors nobody but the root waits. Beyond, it is an allreduce whose result
+/// only the root copies out. The result has the bits of the allreduce of the same vectors.
 /// Used by one thread at a time. Allocates only when made; takes no lock; makes system calls only
 /// while it waits for long.
 class OneHostReduce final : public Startable {
@@ -31,7 +31,7 @@ class OneHostReduce final : public Startable {
     /// Errors: invalid_argument on the root if another rank called otherwise, and on all ranks if
     /// the vector is long. The output is then unspecified.
     Status run(const OneHostReduceCall& call);
-    /// Begins one that nobody waits for, on all ranks.
+    /// Begins a call that nobody waits for, on all ranks.
     Startable& start(const OneHostReduceCall& call);
 
   private:
@@ -55,7 +55,7 @@ class OneHostReduce final : public Startable {
     OneHostAllreduce& allreduce_;
     OneHostChoices choices_;
     std::size_t piece_bytes_;
-    std::vector<const void*> sources_;  ///< by rank
+    std::vector<const void*> sources_;  ///< one per rank
     OneHostReduceCall started_;
 };
 

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// The block of a rank in a vector of all blocks.
+/// Returns the block of a rank in a vector of all blocks.
 const std::byte* block_of(const OneHostCall& call, int rank) {
     return static_cast<const std::byte*>(call.input) +
            call.bytes() * static_cast<std::size_t>(rank);
@@ -25,7 +25,7 @@ Status OneHostReduceScatter::run(const OneHostCall& call) {
     return uses_blocks(call.bytes()) ? in_pieces(call) : beside_flag(call);
 }
 
-/// `offset`: in a block.
+/// Combines elements of this rank's block, from `offset` bytes in it on.
 template <class SlotOf>
 void OneHostReduceScatter::combine(const OneHostCall& call, std::size_t offset, std::size_t count,
                                    SlotOf slot_of) {
@@ -48,7 +48,7 @@ Status OneHostReduceScatter::beside_flag(const OneHostCall& call) {
     return {};
 }
 
-/// A slot holds a piece of every rank's block, in rank order.
+/// Copies a piece in. A slot holds a piece of every rank's block, in rank order.
 void OneHostReduceScatter::copy_piece_in(const OneHostCall& call, const Pieces& pieces,
                                          std::size_t piece) {
     std::byte* to = group_.block_slot(group_.rank(), piece);
@@ -64,7 +64,8 @@ void OneHostReduceScatter::combine_piece(const OneHostCall& call, const Pieces& 
             [&](int rank) { return group_.block_slot(rank, piece) + offset; });
 }
 
-/// As an allgather in pieces. In place the result of a piece overwrites what has been copied in.
+/// Works in pieces as OneHostAllgather does. In place the result of a piece overwrites what has
+/// been copied in.
 Status OneHostReduceScatter::in_pieces(const OneHostCall& call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, group_.block_bytes() / ranks(),
                         group_.block_bytes() / ranks());

@@ -9,21 +9,21 @@
 
 namespace gradcoll {
 
-/// Everybody copies the others' blocks in, and combines its own from all in rank order: the bits of
-/// the allreduce of the same vectors by up to 8 ranks. Short vectors lie beside the flag, long ones
-/// travel in pieces of every block.
+/// In a OneHostReduceScatter everybody copies the others' blocks in, and combines its own from all
+/// in rank order: the bits of the allreduce of the same vectors by up to 8 ranks. Short vectors lie
+/// beside the flag, long ones travel in pieces of every block.
 /// Used by one thread at a time. Allocates only when made; takes no lock; makes system calls only
 /// while it waits for long.
 class OneHostReduceScatter {
   public:
-    /// The group must outlive it, and do nothing else meanwhile.
+    /// The group must outlive this object, and do nothing else meanwhile.
     OneHostReduceScatter(SegmentGroup& group, const OneHostChoices& choices);
 
-    /// `call.count`: elements of one block; `input` has rank_count of them, `output` one, which may
-    /// be the first of the input. Errors: invalid_argument, on all ranks, if signatures
-    /// differ; the output is then unspecified.
+    /// Reduces and scatters. `call.count` is the number of elements of one block; `input` has
+    /// rank_count blocks, `output` one, which may be the first of the input. Errors:
+    /// invalid_argument, on all ranks, if signatures differ; the output is then unspecified.
     Status run(const OneHostCall& call);
-    /// Whether blocks of so many bytes need block slots.
+    /// Returns whether blocks of so many bytes need block slots.
     bool uses_blocks(std::size_t block_bytes) const {
         return block_bytes * ranks() > choices_.sizes.inline_bytes;
     }
@@ -39,7 +39,7 @@ class OneHostReduceScatter {
 
     SegmentGroup& group_;
     OneHostChoices choices_;
-    std::vector<const void*> sources_;  ///< by rank
+    std::vector<const void*> sources_;  ///< one per rank
 };
 
 }  // namespace gradcoll

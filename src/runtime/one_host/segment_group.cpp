@@ -94,7 +94,7 @@ SegmentGroup::Head& SegmentGroup::head(int rank) const {
     return head(rank, call_);
 }
 
-/// For more than the next call needs, so that not every call waits.
+/// Waits for more than the next call needs, so that not every call waits.
 void SegmentGroup::catch_up(std::uint64_t window) {
     wait_for_all_in(call_ - window / 2, begun);
     ended_by_all_ = call_ - window / 2 - 1;
@@ -118,7 +118,8 @@ void SegmentGroup::wait_for_readers() {
     unread_blocks_ = 0;
 }
 
-/// Words only rise: that of a later call in the same head will do, too.
+/// Waits for one step of an earlier call. Words only rise: that of a later call in the same head
+/// will do, too.
 void SegmentGroup::wait_for_all_in(std::uint64_t call, std::uint32_t step) const {
     for (int i = 1; i < rank_count_; ++i) {
         const int rank = (rank_ + i) % rank_count_;
@@ -149,7 +150,8 @@ bool SegmentGroup::has_left(int rank) const {
     return head(rank).announced.load(std::memory_order_acquire) == word_value(left_step);
 }
 
-/// The signature comes with the word: others who look at the line early take it away only once.
+/// Writes the signature, which comes with the word: others who look at the line early take it away
+/// only once.
 void SegmentGroup::announce(std::uint32_t step) {
     Head& mine = head(rank_);
     mine.signature.store(signature_, std::memory_order_relaxed);

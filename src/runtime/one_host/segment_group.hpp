@@ -16,7 +16,8 @@
 
 namespace gradcoll {
 
-/// How large the parts of a rank's shared memory are. The same on all ranks.
+/// SegmentSizes says how large the parts of a rank's shared memory are. It is the same on all
+/// ranks.
 struct SegmentSizes {
     std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag, or nearly so
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
@@ -24,38 +25,39 @@ struct SegmentSizes {
     bool operator==(const SegmentSizes&) const = default;
 };
 
-/// What a rank does before it ends a call. The same on all ranks.
+/// Waits says what a rank does before it ends a call. It is the same on all ranks.
 enum class Waits : std::uint8_t {
     for_all,  ///< waits until all others have begun it
     one_way   ///< some ranks only give, and may run ahead: a broadcast's root, a reduction's givers
 };
 
-/// One rank's view of the segment. For every call, each rank has a number of steps that it
-/// announces one after the other in one word; others wait for a step of that word. Calls take turns
-/// between a few heads, each a word with the inline slot behind it. Every rank announces a step of
-/// every call, whoever waits for it: who begins a call has ended the one before, so whoever has
-/// seen all ranks begin a call may write to the heads of the calls before. A rank that waits for
-/// nobody (the root of a broadcast) runs ahead until the heads are used up; then begin_call() waits
-/// until all have ended the older half of those calls (docs/decisions/018-more-collectives.md). Of
-/// wide inline slots, for longer vectors, there are fewer than of heads: two where everybody waits
-/// for everybody, so that they stay in the nearest cache, and four where ranks run ahead.
-/// Block slots are used round and round by one block after another, of one call or of several.
+/// SegmentGroup is one rank's view of the segment. For every call, each rank has a number of steps
+/// that it announces one after the other in one word; others wait for a step of that word. Calls
+/// take turns between a few heads, each a word with the inline slot behind it. Every rank announces
+/// a step of every call, whoever waits for it: who begins a call has ended the one before, so
+/// whoever has seen all ranks begin a call may write to the heads of the calls before. A rank that
+/// waits for nobody (the root of a broadcast) runs ahead until the heads are used up; then
+/// begin_call() waits until all have ended the older half of those calls
+/// (docs/decisions/018-more-collectives.md). There are fewer wide inline slots, for longer vectors,
+/// than heads: two where everybody waits for everybody, so that they stay in the nearest cache, and
+/// four where ranks run ahead. Block slots are used round and round by one block after another, of
+/// one call or of several.
 ///
 /// Used by one thread at a time. All ranks make the same calls in the same order.
 class SegmentGroup {
   public:
-    /// The first step.
+    /// This is the first step.
     static constexpr std::uint32_t begun = 1;
-    /// Calls that a rank can have begun while others still read what it wrote for the first: if it
-    /// wrote nothing but into narrow inline slots, or into wide ones.
+    /// A rank can have begun so many calls while others still read what it wrote for the first one:
+    /// `heads` if it wrote nothing but into narrow inline slots, wide_slots() if into wide ones.
     static constexpr std::uint64_t heads = 16;
     static constexpr std::uint64_t wide_slots(Waits waits) {
         return waits == Waits::for_all ? 2 : 4;
     }
-    /// What a narrow slot holds: the rest of a head, whose word and signature share its first line.
+    /// A narrow slot holds the rest of a head, whose word and signature share its first line.
     static constexpr std::size_t head_bytes = 512;
     static constexpr std::size_t narrow_bytes = head_bytes - 2 * sizeof(std::uint64_t);
-    /// Blocks that a rank can have under way in one call.
+    /// A rank can have so many blocks under way in one call.
     static constexpr std::size_t block_slots = 4;
     /// What ranks write lies on pages of its own.
     static constexpr std::size_t page_bytes = 4096;
@@ -64,38 +66,40 @@ class SegmentGroup {
     }
 
     static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
-    /// The first of them: all that vectors of `inline_bytes` and less need.
+    /// Returns the size of the first parts, which are all that vectors of `inline_bytes` and less
+    /// need.
     static std::size_t inline_bytes_a_rank(const SegmentSizes& sizes);
 
-    /// A piece of a rank's part.
+    /// Extent is a piece of a rank's part.
     struct Extent {
         std::size_t offset = 0;
         std::size_t size_bytes = 0;
     };
     using BlockExtents = std::array<Extent, 2 * block_slots>;
-    /// Where blocks of so many bytes lie in a rank's part: whole pages.
+    /// Returns where blocks of so many bytes lie in a rank's part, in whole pages.
     BlockExtents extents_of_blocks(std::size_t block_bytes) const;
 
-    /// `segment`: rank_count parts of bytes_a_rank(), all zero when the first rank begins, and
-    /// alive as long as this.
+    /// `segment` consists of rank_count parts of bytes_a_rank(). It is all zero when the first rank
+    /// begins, and lives as long as this object.
     SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
                  const Waiter& waiter);
 
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
-    /// Null: nobody any more.
+    /// Sets who is told of steps; null for nobody any more.
     void be_watched_by(StepWatch* watch) { watch_ = watch; }
-    /// How large blocks are from the next call on, the same on all ranks: at least a cache line for
-    /// each rank, and at most (as they are first) those of sizes().
+    /// Sets how large blocks are from the next call on, the same on all ranks: at least a cache
+    /// line for each rank, and at most (as they are first) the block_bytes of sizes().
     void use_blocks_of(std::size_t bytes) { block_bytes_ = std::min(bytes, sizes_.block_bytes); }
     std::size_t block_bytes() const { return block_bytes_; }
-    /// The same number on ranks that have made the same calls.
+    /// Returns a number that is the same on ranks that have made the same calls.
     std::uint64_t state() const;
 
-    /// The next call begins. `signature`: what all ranks must have alike (kind, count, type, op,
-    /// root). `inline_bytes`: how much they may write into their inline slots, which is alike, too.
-    /// Waits if somebody may still read what this rank wrote into the slot that comes now.
+    /// Begins the next call. `signature` stands for what all ranks must have alike (kind, count,
+    /// type, op, root). `inline_bytes` is how much they may write into their inline slots, which is
+    /// alike, too. Waits if somebody may still read what this rank wrote into the slot that comes
+    /// now.
     void begin_call(std::uint64_t signature, std::size_t inline_bytes, Waits waits) {
         ++call_;
         if (watch_ != nullptr) watch_->begins();
@@ -105,76 +109,82 @@ class SegmentGroup {
         inline_offset_ = wide ? wide_offset(waits) : narrow_offset(call_ % heads);
         signature_ = signature;
     }
-    /// Whether it would not wait.
+    /// Returns whether begin_call() would not wait.
     bool may_begin_call(std::size_t inline_bytes, Waits waits) const;
     /// Says that everything written before is there. Steps of a call count from 1, which every rank
     /// announces in every call.
     void announce(std::uint32_t step);
     /// Waits until the rank has announced the step of this call.
     void wait_for(int rank, std::uint32_t step) const;
-    /// The same for all other ranks.
+    /// Waits until all other ranks have.
     void wait_for_all(std::uint32_t step);
-    /// Whether it would not wait; then it need not be called.
+    /// Returns whether wait_for_all() would not wait; then it need not be called.
     bool all_have_come_to(std::uint32_t step);
     bool has_come_to(int rank, std::uint32_t step) const;
-    /// The caller has learnt, without waiting for all, that all ranks have begun this call.
+    /// Takes note that the caller has learnt, without waiting for all, that all ranks have begun
+    /// this call.
     void note_all_have_begun() { ended_by_all_ = call_ - 1; }
-    /// Whether a rank that has announced a step made the same call.
+    /// Returns whether a rank that has announced a step made the same call.
     bool is_alike(int rank) const;
-    /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
-    /// that made another call.
+    /// Returns ok if all ranks made the same call; ask after the first wait. Errors:
+    /// invalid_argument naming the first rank that made another call.
     Status check_alike() const;
-    /// What is different about it, for an error: peer_failed if that rank refused the call.
+    /// Returns what is different about a rank's call, as an error: peer_failed if that rank refused
+    /// the call.
     Status difference_from(int rank) const;
-    /// Of a call that a rank begins instead of the one that it cannot take part in.
+    /// Returns the signature of a call that a rank begins instead of the one that it cannot take
+    /// part in.
     static constexpr std::uint64_t refusal_signature(Code reason) {
         return refusal_mark | static_cast<std::uint64_t>(reason);
     }
-    /// The same, and leaves if they have not.
+    /// Does what check_alike() does, and leaves the call if the ranks differ.
     Status check_alike_or_leave();
     /// Ends the call before its last step: nobody waits for this rank any more, and no blocks are
     /// counted. If the call has blocks, every rank must end so.
     void leave();
-    /// Whether a rank that has announced a step has left the call.
+    /// Returns whether a rank that has announced a step has left the call.
     bool has_left(int rank) const;
 
-    /// Before a block is written. Blocks 0 and 1 may then be written at once, later ones after all
-    /// ranks have begun the call.
+    /// Must be called before a block is written. Blocks 0 and 1 may then be written at once, later
+    /// ones after all ranks have begun the call.
     void begin_blocks() {
         if (may_have_readers()) wait_for_readers();
     }
-    /// Whether it would not wait; then it need not be called.
+    /// Returns whether begin_blocks() would not wait; then it need not be called.
     bool blocks_are_free();
-    /// Blocks of this call are over: those of the next one begin where they ended. All ranks have
+    /// Ends the blocks of this call: those of the next one begin where they ended. All ranks have
     /// waited for all others' blocks.
     void end_blocks(std::size_t count) {
         lap_ += (first_slot_ + count) / block_slots;
         first_slot_ = (first_slot_ + count) % block_slots;
     }
-    /// The same for a call in which some rank ends without having waited for those who read its
-    /// blocks. All ranks have begun the call. Announces its last step.
+    /// Ends the blocks of a call in which some rank ends without having waited for those who read
+    /// its blocks. All ranks have begun the call. Announces its last step.
     void end_unread_blocks(std::size_t count);
 
     /// Copies into slots of this rank, in the way that others get it soonest as far as is known.
     void copy_in(void* slot, const void* from, std::size_t size_bytes);
-    /// How a piece of at least least_chosen_bytes is written. All ranks ask for the same pieces.
+    /// Returns how a piece of at least least_chosen_bytes is written. All ranks ask for the same
+    /// pieces.
     StoreChoice& stores_for(std::size_t size_bytes) {
         return size_bytes <= sizes_.inline_bytes ? inline_stores_ : block_stores_;
     }
-    /// Shorter copies are over before stores past the caches have begun to pay.
+    /// Ways to store are compared from this size on: shorter copies are over before stores past the
+    /// caches have begun to pay.
     static constexpr std::size_t least_chosen_bytes = 2 << 10;
 
-    /// Of the current call: as much as it said, beside the word if narrow.
+    /// Returns the slot of the current call; it has as many bytes as the call said, beside the word
+    /// if narrow.
     std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
-    /// Of a block of the current call. block_bytes().
+    /// Returns the slot of a block of the current call, which has block_bytes().
     std::byte* block_slot(int rank, std::size_t block) const;
-    /// Where a piece of the current call lies: short vectors take turns between several places in a
-    /// block. They may need all memory of a block, however short they are.
+    /// Returns where a piece of the current call lies: short vectors take turns between several
+    /// places in a block. They may need all memory of a block, however short they are.
     std::byte* piece_slot(int rank, const Pieces& pieces, std::size_t piece) const {
         const std::size_t place = pieces.span_bytes() * (lap_ % pieces.places());
         return block_slot(rank, pieces.block(piece)) + place + pieces.offset_in_block(piece);
     }
-    /// Room for one of rank_count equal pieces of the block, rounded up to cache lines.
+    /// Returns the room for one of rank_count equal pieces of the block, rounded up to cache lines.
     std::byte* result_slot(int rank, std::size_t block) const;
 
   private:
@@ -193,9 +203,9 @@ class SegmentGroup {
     void wait_for_readers();
     bool have_all_come_in(std::uint64_t call, std::uint32_t step) const;
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
-    /// Heads of calls that follow each other lie on different pages, else caches fetch one in
-    /// advance while it is being written, and at different places there, or they would all want the
-    /// same few lines of a cache.
+    /// Returns where a head lies. Heads of calls that follow each other lie on different pages,
+    /// else caches fetch one in advance while it is being written, and at different places there,
+    /// or they would all want the same few lines of a cache.
     static constexpr std::size_t head_offset(std::uint64_t head) {
         const std::uint64_t page = head % head_pages;
         const std::uint64_t place =
@@ -236,7 +246,7 @@ class SegmentGroup {
     Waiter waiter_;
     StepWatch* watch_ = nullptr;
     std::uint64_t call_ = 0;
-    std::uint64_t signature_ = 0;  ///< of the current call
+    std::uint64_t signature_ = 0;  ///< signature of the current call
     std::size_t inline_offset_ = 0;
     std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;

@@ -12,39 +12,42 @@
 
 namespace gradcoll {
 
-/// A started call stops where one that is waited for waits. One call at a time, of all that share
-/// the group. Used by one thread at a time.
+/// A Startable call stops where one that is waited for waits. There is one call at a time, of all
+/// that share the group. Used by one thread at a time.
 class Startable {
   public:
-    /// The group must outlive it.
+    /// The group must outlive this object.
     explicit Startable(SegmentGroup& group) : group_(group) {}
     virtual ~Startable() = default;
     Startable(const Startable&) = delete;
     Startable& operator=(const Startable&) = delete;
 
-    /// Of a call that was started, until it is over, before the next call of any kind: goes on as
-    /// far as other ranks have come; false if that is nowhere.
+    /// Continues a started call, until it is over and before the next call of any kind, as far as
+    /// other ranks have come. Returns false if that is nowhere.
     bool advance();
     bool is_over() const { return has_begun_ && steps_.is_over(); }
-    /// Of a call that is over, once. Errors: those of one that is waited for.
+    /// Returns how a call that is over ended; may be asked once. Errors: those of a call that is
+    /// waited for.
     Status outcome();
 
-    /// Of the calls' steps.
+    /// Returns the memory of the calls' steps.
     StepsRoom& room() { return room_; }
 
   protected:
-    /// With which a call begins (SegmentGroup::begin_call).
+    /// Opening is what a call begins with (SegmentGroup::begin_call).
     struct Opening {
         std::uint64_t signature = 0;
         std::size_t inline_bytes = 0;
         Waits waits = Waits::for_all;
     };
-    /// The next call is not waited for. What it reads and writes must stay until it is over.
+    /// Starts the next call, which is not waited for. What it reads and writes must stay until it
+    /// is over.
     Startable& start(const Opening& opening);
-    /// Of the call that was started, when it has begun.
+    /// Returns the steps of the call that was started, when it has begun.
     virtual Steps steps_of_started() = 0;
 
-    /// For co_await: until ranks have announced the step, or have read the blocks of calls before.
+    /// An Until is for co_await: the call goes on once ranks have announced the step, or have read
+    /// the blocks of calls before.
     struct Until {
         Startable& call;
         int rank;
@@ -65,18 +68,20 @@ class Startable {
 
   private:
     static constexpr int all_others = -1;
-    static constexpr std::uint32_t readers = 0;  ///< of blocks; no step: these count from 1
+    static constexpr std::uint32_t readers =
+        0;  ///< awaits readers of blocks; it is no step, as these count from 1
 
     bool waited_for(const Until& until);
     bool has_come(int rank, std::uint32_t step);
 
     StepsRoom room_;
     Opening opening_;
-    bool is_started_ = false;  ///< it stops instead of waiting
-    bool has_begun_ = false;   ///< for the other ranks
+    bool is_started_ = false;  ///< whether the call stops instead of waiting
+    bool has_begun_ = false;   ///< whether it has begun for the other ranks
     int awaited_rank_ = all_others;
     std::uint32_t awaited_step_ = readers;
-    Steps steps_;  ///< of the call that has begun; goes before its room
+    Steps steps_;  ///< steps of the call that has begun; declared after its room, so destroyed
+                   ///< before it
 };
 
 }  // namespace gradcoll

@@ -5,8 +5,9 @@
 
 namespace gradcoll {
 
-/// Told by the thread that makes a call, in the order in which things happen. A call begins, and
-/// then announces steps and waits for those of others. Calls that are started wait for nobody.
+/// A StepWatch is told by the thread that makes a call, in the order in which things happen. A call
+/// begins, and then announces steps and waits for those of others. Calls that are started wait for
+/// nobody.
 class StepWatch {
   public:
     static constexpr int all_others = -1;
@@ -15,7 +16,7 @@ class StepWatch {
     virtual void begins() = 0;
     virtual void has_announced(std::uint32_t step) = 0;
     virtual void waits() = 0;
-    /// For a rank, or for all others.
+    /// Is called when a wait for a rank, or for all others, has ended.
     virtual void has_waited(int rank, std::uint32_t step) = 0;
 };
 

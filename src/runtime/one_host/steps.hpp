@@ -13,7 +13,8 @@
 
 namespace gradcoll {
 
-/// Where the local variables of one collective at a time live; grows to what the largest needs.
+/// StepsRoom holds the local variables of one collective at a time; it grows to what the largest
+/// needs.
 class StepsRoom {
   public:
     void* take(std::size_t size_bytes) {
@@ -29,8 +30,8 @@ class StepsRoom {
     std::size_t size_bytes_ = 0;
 };
 
-/// What such a function returns. It is a member function of a class that has `StepsRoom& room()`,
-/// and begins to run when it is called. Ends with co_return of a Status.
+/// Steps is what such a function returns. The function is a member of a class that has `StepsRoom&
+/// room()`, and begins to run when it is called. It ends with co_return of a Status.
 class Steps {
   public:
     struct promise_type {
@@ -62,9 +63,9 @@ class Steps {
     }
 
     bool is_over() const { return handle_.done(); }
-    /// From where it stopped.
+    /// Continues from where it stopped.
     void go_on() { handle_.resume(); }
-    /// Once it is over. Throws what the function threw.
+    /// Returns the status once the function is over. Throws what the function threw.
     Status outcome() const {
         if (handle_.promise().exception) std::rethrow_exception(handle_.promise().exception);
         return std::move(handle_.promise().outcome);
