@@ -2,7 +2,7 @@
 import re
 
 VERBS = """
-    abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
+    abandon log abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
     approximate arrange arrive ask assert assign assume attach average avoid balance bear become begin behave belong bind
     block borrow bound break bring broadcast build buy bypass cache calculate call cancel care carry catch chain change
     charge check choose claim clamp clear climb clip close collect collide combine come compare compile complain complete
@@ -129,18 +129,16 @@ def is_finite(words, index):
 
 
 def opens_clause(words, index):
-    """Whether a subordinate clause begins here: its verb is not that of the main clause."""
+    """Whether a subordinate clause with a verb of its own begins here, so not "as a rule", "who is reached how"."""
     word = words[index]
     before = words[index - 1] if index else ""
     rest = words[index + 1:]
     if word not in SUBORDINATE:
         return False
-    if word in ("as", "than", "since", "once", "until", "if"):  # often without a verb: "as a rule", "if any"
-        end = next((i for i, other in enumerate(rest) if other in (",", ";", ":") or other in SUBORDINATE), len(rest))
-        return any(is_finite(rest[:end], i) for i in range(end))
-    if word == "that":  # a pronoun in "before that"
-        return before not in BEFORE_THAT and rest[:1] != [] and rest[0] not in (",", ";", ":", "of")
-    return True
+    if word == "that" and (before in BEFORE_THAT or rest[:1] == ["of"]):  # a pronoun, as in "before that"
+        return False
+    end = next((i for i, other in enumerate(rest) if other in (",", ";", ":") or other in SUBORDINATE), len(rest))
+    return any(is_finite(words, index + 1 + i) for i in range(end))
 
 
 def has_main_clause(sentence):
