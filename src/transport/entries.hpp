@@ -10,27 +10,27 @@ namespace gradcoll {
 
 inline constexpr std::uint32_t no_entry = ~std::uint32_t{0};
 
-/// Entries in the order in which they were put in.
+/// EntryList keeps entries in the order in which they were put in.
 struct EntryList {
     std::uint32_t first = no_entry;
     std::uint32_t last = no_entry;
     bool empty() const { return first == no_entry; }
 };
 
-/// `Entry` has `std::uint64_t id` and `std::uint32_t next`. Ids tell the uses of one place apart: a
-/// peer that gives back an old one is not taken for somebody else. Allocates only while more
-/// entries are in use than ever before.
+/// An EntryPool gives out places that are used again. `Entry` has `std::uint64_t id` and
+/// `std::uint32_t next`. Ids tell the uses of one place apart: a peer that gives back an old one is
+/// not taken for somebody else. Allocates only while more entries are in use than ever before.
 template <class Entry>
 class EntryPool {
   public:
-    /// Room for so many entries at a time.
+    /// Makes room for so many entries at a time.
     void reserve(std::size_t count) {
         entries_.reserve(count);
         while (entries_.size() < count) add_place();
     }
     Entry& operator[](std::uint32_t index) { return entries_[index]; }
 
-    /// A new entry with an id of its own.
+    /// Takes a new entry with an id of its own.
     std::uint32_t take() {
         if (free_ == no_entry) add_place();
         const std::uint32_t index = free_;
@@ -40,14 +40,15 @@ class EntryPool {
         entries_[index].id = id;
         return index;
     }
-    /// The entry must be in no list.
+    /// Frees the entry, which must be in no list.
     void give_back(std::uint32_t index) {
         entries_[index].id += used_step;
         entries_[index].next = free_;
         free_ = index;
     }
     enum class Known : std::uint8_t { in_use, past, never };
-    /// What an id that a peer gave back stands for; `index` is its place unless it never was one.
+    /// Returns what an id that a peer gave back stands for; `index` is its place unless it never
+    /// was one.
     Known look_up(std::uint64_t id, std::uint32_t& index) const {
         index = static_cast<std::uint32_t>(id & (used_step - 1));
         if (index >= entries_.size() || id > entries_[index].id) return Known::never;
@@ -88,7 +89,7 @@ class EntryPool {
     }
 
   private:
-    /// The place is in the low bits of an id, above them the number of its takes and returns.
+    /// The low bits of an id are its place, and above them is the number of its takes and returns.
     static constexpr std::uint64_t used_step = std::uint64_t{1} << 24;
     static bool is_used(std::uint64_t id) { return (id / used_step) % 2 == 1; }
 

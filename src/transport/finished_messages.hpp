@@ -13,14 +13,15 @@
 
 namespace gradcoll {
 
-/// Filled by whichever lane's poll ends a message, emptied by its own lane's; its address tells
-/// lanes apart. Thread safe only from outside: the traffic's lock is held.
+/// FinishedMessages is filled by whichever lane's poll ends a message and emptied by its own
+/// lane's; its address tells lanes apart. Thread safe only from outside: the traffic's lock is
+/// held.
 class FinishedMessages {
   public:
     explicit FinishedMessages(std::size_t capacity) { done_.reserve(capacity); }
 
     void add(Completion done) { done_.push_back(std::move(done)); }
-    /// Hands out the oldest ones.
+    /// Moves the oldest ones to `out` and returns how many.
     std::size_t take(std::span<Completion> out) {
         const std::size_t count = std::min(out.size(), done_.size());
         if (count == 0) return 0;
@@ -36,7 +37,7 @@ class FinishedMessages {
     std::vector<Completion> done_;
 };
 
-/// A message as its lane starts it.
+/// MessageRequest is a message as its lane starts it.
 template <class Byte>
 struct MessageRequest {
     FinishedMessages* lane = nullptr;
@@ -45,8 +46,9 @@ struct MessageRequest {
     std::uint32_t cookie = 0;
     int peer = -1;
     int tag = -1;
-    const Codec* codec = nullptr;  ///< of elements that are encoded on their way; null: bytes
-    std::span<const ElementRun> runs = {};  ///< of such a send, in place of data
+    const Codec* codec =
+        nullptr;  ///< codec of elements that are encoded on their way; null for bytes
+    std::span<const ElementRun> runs = {};  ///< elements of such a send, in place of data
 };
 using SendRequest = MessageRequest<const std::byte>;
 using RecvRequest = MessageRequest<std::byte>;

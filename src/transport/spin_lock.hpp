@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// Held for the copy of some hundred KiB at most; no system call while nobody else wants it.
+/// A SpinLock is held for the copy of some hundred KiB at most; no system call while nobody else
+/// wants it.
 class SpinLock {
   public:
     void lock() {

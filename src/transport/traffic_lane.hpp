@@ -11,11 +11,11 @@
 
 namespace gradcoll {
 
-/// `Traffic` has, thread safe: lane_opened(capacity) and lane_closed(capacity); start_send and
-/// start_recv of a request; poll(lane, out), which moves what can be moved and hands out what has
-/// ended of that lane; abandon(lane). One that encodes says `encodes = true`, and gets requests
-/// with a codec, too. One that knows what its ranks wait for has rest(lane, longest). It and the
-/// channel must outlive the lane.
+/// A TrafficLane uses a `Traffic` that has, thread safe: lane_opened(capacity) and
+/// lane_closed(capacity); start_send and start_recv of a request; poll(lane, out), which moves what
+/// can be moved and hands out what has ended of that lane; abandon(lane). One that encodes says
+/// `encodes = true`, and gets requests with a codec, too. One that knows what its ranks wait for
+/// has rest(lane, longest). It and the channel must outlive the lane.
 template <class Traffic>
 class TrafficLane final : public Lane {
   public:
@@ -113,7 +113,8 @@ class TrafficLane final : public Lane {
     Traffic& traffic_;
     const Channel& channel_;
     std::size_t capacity_;
-    std::size_t started_ = 0;  ///< and not reported by poll(); of the lane's own thread
+    std::size_t started_ =
+        0;  ///< messages that poll() has not reported; used by the lane's own thread
     FinishedMessages finished_;
 };
 

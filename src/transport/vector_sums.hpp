@@ -14,7 +14,7 @@ namespace gradcoll {
 
 struct Codec;
 
-/// The same on all ranks but for the addresses, and the refusal.
+/// A SumRequest is the same on all ranks but for the addresses, and the refusal.
 struct SumRequest {
     const std::byte* input = nullptr;  ///< may be `output`
     std::byte* output = nullptr;
@@ -25,23 +25,23 @@ struct SumRequest {
     Code refusal = Code::ok;  ///< not ok: this rank's vector means nothing, and all are to know why
 };
 
-/// The same on all ranks.
+/// A SumOutcome is the same on all ranks.
 struct SumOutcome {
     /// So many first elements of the output are the sums, with the same bits on all ranks. Behind
     /// them the input is as it was.
     std::size_t done = 0;
-    std::optional<Failure> refusal;  ///< of the lowest rank that refused
+    std::optional<Failure> refusal;  ///< the refusal of the lowest rank that refused
 };
 
 class VectorSums {
   public:
     virtual ~VectorSums() = default;
-    /// Whether it adds vectors of that type and length. The same on all ranks.
+    /// Returns whether it adds vectors of that type and length, the same on all ranks.
     virtual bool takes(ElementType type, std::size_t size_bytes) const = 0;
-    /// ... and encodes them. Likewise.
+    /// Returns whether it also encodes them, the same on all ranks.
     virtual bool takes_codecs() const = 0;
-    /// Collective; waits. Precondition: takes(). If not all is done, it takes nothing any more.
-    /// Errors: transport.
+    /// Adds the vectors of all ranks; waits. Collective. takes() must hold. If not all is done, it
+    /// takes nothing any more. Errors: transport.
     virtual Result<SumOutcome> sum(const SumRequest& request) = 0;
 };
 

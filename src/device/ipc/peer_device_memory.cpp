@@ -15,7 +15,7 @@
 namespace gradcoll {
 namespace {
 
-/// An allocation of a process, as that process sees it.
+/// AllocationOrigin describes an allocation of a process, as that process sees it.
 struct AllocationOrigin {
     std::int64_t process = 0;
     std::uint64_t base = 0;
@@ -38,15 +38,17 @@ struct Registry {
     std::vector<std::weak_ptr<PeerMapping>> mappings;
 };
 
-/// Never destroyed: communicators may be freed while the process leaves.
+/// Returns the registry, which is never destroyed: communicators may be freed while the process
+/// leaves.
 Registry& registry() {
     static Registry& registry = *new Registry;
     return registry;
 }
 
-/// One mapping for all who use the same allocation through the same device. Closed when the last of
-/// them lets go, or when something else turns out to lie at its address in its process: then it
-/// was released there, and nobody will refer to it again. Immutable but for that.
+/// A PeerMapping is one mapping for all who use the same allocation through the same device. It is
+/// closed when the last of them lets go, or when something else turns out to lie at its address in
+/// its process: then it was released there, and nobody will refer to it again. Immutable but for
+/// that.
 class PeerMapping {
   public:
     PeerMapping(const PeerMapping&) = delete;
@@ -55,14 +57,14 @@ class PeerMapping {
 
     const AllocationOrigin& origin() const { return origin_; }
     const DeviceHandle& handle() const { return handle_; }
-    /// False once it was found released: then there is no base.
+    /// Returns false once it was found released: then there is no base.
     bool is_open() const { return base_.load(std::memory_order_acquire) != nullptr; }
     const std::byte* base() const {
         return static_cast<const std::byte*>(base_.load(std::memory_order_acquire));
     }
 
-    /// Finds or makes it. Takes a lock: keep what it gives. Thread safe. Errors: those of
-    /// Device::open; corrupt.
+    /// Finds the mapping or makes it. It takes a lock, so keep what it returns. Thread safe.
+    /// Errors: those of Device::open; corrupt.
     static Result<std::shared_ptr<const PeerMapping>> of(Device& device,
                                                          const AllocationOrigin& origin,
                                                          const DeviceHandle& handle) {
@@ -93,8 +95,8 @@ class PeerMapping {
         return overlap && origin_.process == origin.process && origin_ != origin;
     }
 
-    /// Closes what is outdated, but not for a handle that is none: copies may be under way from
-    /// there, if what the origin says is a lie.
+    /// Opens this mapping, and closes what is outdated, but not for a handle that is none: copies
+    /// may be under way from there, if what the origin says is a lie.
     Status open_in_place_of(std::span<const std::shared_ptr<PeerMapping>> outdated) {
         Status opened = open();
         // A driver may refuse to map what has come to the place of something that is still mapped.
@@ -104,7 +106,7 @@ class PeerMapping {
         return opened.ok() ? opened : open();
     }
 
-    /// The device knows how large it is, unless it does not tell.
+    /// Opens the handle and checks the size, which the device knows unless it does not tell.
     Status open() {
         const auto base = GRADCOLL_VALUE(device_.open(handle_));
         const auto mapped = device_.allocation_of(base);
@@ -131,11 +133,12 @@ class PeerMapping {
 
 constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
 
-/// As it travels: same host, same build, so in the machine's own layout.
+/// Reference is a reference as it travels: both ends are on one host and of one build, so it has
+/// the machine's own layout.
 struct Reference {
     std::uint64_t magic = 0;
     std::uint64_t offset_bytes = 0;  ///< into the allocation
-    std::uint64_t size_bytes = 0;    ///< of the bytes that are meant
+    std::uint64_t size_bytes = 0;    ///< size of the bytes that are meant
     AllocationOrigin allocation;
     DeviceHandle handle;
     std::uint64_t unused = 0;
@@ -188,8 +191,8 @@ struct PeerDeviceMemory::Impl {
     std::uint64_t uses = 0;
 };
 
-/// Another allocation that has come to the same address has another id; without ids nothing is
-/// kept.
+/// Returns the handle, kept from before if the allocation has the same id. Another allocation that
+/// has come to the same address has another id; without ids nothing is kept.
 Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& allocation) {
     const auto found = std::find_if(own.begin(), own.end(), [&](const OwnHandle& known) {
         return allocation.id != 0 && known.id == allocation.id;

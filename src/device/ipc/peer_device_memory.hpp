@@ -11,11 +11,12 @@
 
 namespace gradcoll {
 
-/// Of a reference, as it travels.
+/// A reference has so many bytes as it travels.
 inline constexpr std::size_t reference_bytes = 128;
 
-/// The references of one device. Handles of own allocations and mappings of peers' are kept, a
-/// bounded number, those used longest ago are let go first. Used by one thread at a time.
+/// PeerDeviceMemory makes and resolves the references of one device. It keeps a bounded number of
+/// handles of own allocations and of mappings of peers'; those used longest ago are let go first.
+/// Used by one thread at a time.
 class PeerDeviceMemory {
   public:
     explicit PeerDeviceMemory(Device& device);
@@ -29,11 +30,11 @@ class PeerDeviceMemory {
     Status refer(const void* data, std::size_t size_bytes,
                  std::span<std::byte, reference_bytes> out);
 
-    /// Where the bytes are that a peer's reference means; valid until `most_mappings` other
+    /// Returns where the bytes are that a peer's reference means; valid until `most_mappings` other
     /// allocations were resolved, or one at the same address in its process. The reference is
-    /// untrusted; one that is corrupt leaves all as it was. Errors: corrupt (no reference,
-    /// another size than expected, bytes outside of the allocation), unsupported (a device that
-    /// this one does not reach).
+    /// untrusted; one that is corrupt leaves all as it was. Errors: corrupt (no reference, another
+    /// size than expected, bytes outside of the allocation), unsupported (a device that this one
+    /// does not reach).
     Result<const void*> resolve(std::span<const std::byte> reference, std::size_t expected_bytes);
 
     static constexpr std::size_t most_mappings = 64;

@@ -12,15 +12,15 @@
 namespace gradcoll {
 namespace {
 
-/// What a rank shows to the others of its host.
+/// Showing is what a rank shows to the others of its host.
 struct Showing {
-    std::int32_t rank = 0;  ///< of the whole communicator
+    std::int32_t rank = 0;  ///< rank in the whole communicator
     std::uint32_t shown = 0;
     std::uint64_t token = 0;  ///< what lies in its device's memory
     std::byte reference[reference_bytes] = {};
 };
 
-/// A few bytes on the device and their copy in pinned memory.
+/// A Probe has a few bytes on the device and their copy in pinned memory.
 class Probe {
   public:
     explicit Probe(Device& device) : device_(device) { peers_.emplace(device); }
@@ -33,7 +33,7 @@ class Probe {
 
     Status show(Showing& showing);
     bool reads(const Showing& peer);
-    /// Closes what was opened: before its owner may release it.
+    /// Closes what was opened of peers, before its owner may release it.
     void forget_peers() { peers_.reset(); }
 
   private:

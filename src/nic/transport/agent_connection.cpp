@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// Longer than agents wait for each other.
+/// A rank waits for its agent longer than agents wait for each other.
 constexpr std::chrono::seconds patience{12};
 
 template <class Packet>

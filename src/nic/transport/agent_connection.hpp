@@ -8,28 +8,29 @@
 
 namespace gradcoll {
 
-/// From hello to the memory that both share. Each step waits for the agent's answer, for some
-/// seconds at most. Errors of all: io where there is no agent; unsupported with its words where it
-/// refuses; transport, corrupt.
+/// An AgentConnection takes a rank from hello to the memory that it shares with the agent. Each
+/// step waits for the agent's answer, for some seconds at most. Errors of all steps: io where there
+/// is no agent; unsupported with its words where it refuses; transport, corrupt.
 class AgentConnection {
   public:
     static Result<AgentConnection> open(const std::string& directory, const NicHello& hello);
 
     const NicEndpoint& endpoint() const { return welcome_.endpoint; }
-    /// Whether this process and the agent know the same codecs.
+    /// Returns whether this process and the agent know the same codecs.
     bool has_our_codecs() const;
-    /// All ranks of the group say the same. From now on there is memory.
+    /// Joins the group, of which all ranks say the same. From now on there is memory.
     Status join(const NicRoster& roster);
-    /// By one rank of each host, when all have joined.
+    /// Connects the hosts. One rank of each host calls it, when all have joined.
     Status connect_hosts();
 
     const NicLayout& layout() const { return region_.layout(); }
     const SharedRegion& region() const { return region_; }
-    /// The agent has not ended. A call of the system.
+    /// Returns whether the agent has not ended. It is a call of the system.
     bool is_alive() const;
-    /// What it counts as long as it works.
+    /// Returns a number that the agent counts on as long as it works.
     std::uint64_t beats() const { return layout().agent().beats.load(std::memory_order_relaxed); }
-    /// If it sleeps. A store to the memory before is seen by an agent that does not.
+    /// Wakes the agent if it sleeps. One that does not sleep sees what was stored to the memory
+    /// before.
     void wake() const;
 
   private:

@@ -8,13 +8,14 @@
 
 namespace gradcoll {
 
-/// Counts looks, each some time after the one before, and not time: a process that was stopped
-/// itself has not seen the agent stand still. Pure but for what it is told.
+/// An AgentWatch counts looks, each some time after the one before, and not time: a process that
+/// was stopped itself has not seen the agent stand still. Pure but for what it is told.
 class AgentWatch {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// `beats`: what the agent counts. False if that has stood still for nic_silence.
+    /// Takes a look. `beats` is what the agent counts. Returns false if that has stood still for
+    /// nic_silence.
     bool look(std::uint64_t beats, Clock::time_point now) {
         if (beats != beats_) silent_looks_ = 0;
         if (beats == beats_ && now - last_ < interval) return silent_looks_ < most_looks;

@@ -17,7 +17,7 @@ struct OutgoingFrame {
     NicCoding coding = NicCoding::none;
 };
 
-/// For its receiver; one that is coded on its way in its plain form.
+/// ArrivedFrame is a frame for its receiver; one that is coded on its way is in its plain form.
 struct ArrivedFrame {
     NicNote note;
     const std::byte* bytes = nullptr;
@@ -33,18 +33,18 @@ struct DetouredFrame {
     std::vector<std::byte> bytes;
 };
 
-/// Carries frames whole and in order, as they are: what is coded has been. Used by one thread at a
-/// time.
+/// A FrameDetour carries frames whole and in order, as they are: what is coded stays so. Used by
+/// one thread at a time.
 class FrameDetour {
   public:
     virtual ~FrameDetour() = default;
-    /// The bytes are copied. Errors: transport.
+    /// Sends a frame, whose bytes it copies. Errors: transport.
     virtual Status send(std::uint32_t peer, const OutgoingFrame& frame,
                         std::span<const std::byte> bytes) = 0;
-    /// Frames that were sent to the peer, and that it has not taken as far as is known here.
+    /// Returns how many frames were sent to the peer that it has not taken as far as is known here.
     virtual std::uint64_t under_way(std::uint32_t peer) const = 0;
-    /// Whether the next frame of whichever peer has come. Lets sends go on. Errors: transport;
-    /// corrupt for what is no frame.
+    /// Takes the next frame of whichever peer; false if none has come. Lets sends go on. Errors:
+    /// transport; corrupt for what is no frame.
     virtual Result<bool> receive(DetouredFrame& out) = 0;
 };
 

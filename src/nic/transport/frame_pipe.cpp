@@ -12,8 +12,8 @@
 namespace gradcoll {
 namespace {
 
-/// Idle looks for one at the detour, which is a call of the MPI library, and for one at whether the
-/// agent is alive, which is a call of the system.
+/// There is one look at the detour, which is a call of the MPI library, for so many idle looks, and
+/// one at whether the agent is alive, which is a call of the system.
 constexpr unsigned idle_looks_a_detour = 16;
 constexpr unsigned idle_looks_a_check = 256;
 
@@ -51,7 +51,7 @@ bool FramePipe::has_room(std::uint32_t peer) {
     return pair.posted - pair.delivered < slots() && entries_.has_room();
 }
 
-/// What the system has no memory for is not touched.
+/// Returns room in memory that the system has granted; what it has no memory for is not touched.
 std::byte* FramePipe::room(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     if (!pair.lost && !pair.has_memory) {
@@ -82,7 +82,7 @@ void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const
     if (!sent.ok() && fault_.ok()) fault_ = std::move(sent);
 }
 
-/// What the agent would have encoded.
+/// Takes the detour, and encodes what the agent would have encoded.
 Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame,
                                   const std::byte* bytes) {
     std::span<const std::byte> sent{bytes, frame.size_bytes};
@@ -102,7 +102,8 @@ Status FramePipe::decode_detoured(DetouredFrame& frame) {
     return {};
 }
 
-/// A count that cannot be is left alone: whoever waits for the frames loses the agents instead.
+/// Reads how far the agent has come. A count that cannot be is left alone: whoever waits for the
+/// frames loses the agents instead.
 void FramePipe::look_at(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     if (pair.lost) {
@@ -117,7 +118,8 @@ void FramePipe::look_at(std::uint32_t peer) {
         lose(peer, state == static_cast<std::uint64_t>(NicPeerState::left));
 }
 
-/// What was not delivered, as far as is known here, goes again; the peer has what was.
+/// Gives the agents up for a peer. What was not delivered, as far as is known here, goes again; the
+/// peer has the rest.
 void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
     if (std::exchange(pair.lost, true) || peer == rank_) return;
@@ -128,7 +130,8 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
         send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
 }
 
-/// What the agent says can be wrong, but not less than before.
+/// Returns how many coded bytes were added. What the agent says can be wrong, but the sum never
+/// falls.
 std::size_t FramePipe::take_coded_bytes(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     const std::uint64_t by_agent = layout_.peer(peer).coded_bytes.load(std::memory_order_relaxed);
@@ -138,7 +141,8 @@ std::size_t FramePipe::take_coded_bytes(std::uint32_t peer) {
 
 // ---- in
 
-/// A number that both ways bring is the same frame.
+/// Returns the next frame of the peer, from whichever way has it: a number that both ways bring is
+/// the same frame.
 const ArrivedFrame* FramePipe::front(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     const std::uint64_t next = pair.taken + 1;
@@ -160,7 +164,8 @@ void FramePipe::pop(std::uint32_t peer) {
     tell_taken(peer);
 }
 
-/// Now and then: the peer's agent goes on as soon as there is room for a part of the slots.
+/// Tells the peer's agent now and then what was taken: it goes on as soon as there is room for a
+/// part of the slots.
 void FramePipe::tell_taken(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     if (peer == rank_) return;  // the next piece says so
@@ -195,7 +200,7 @@ Status FramePipe::read_ring() {
     }
 }
 
-/// Who takes the detour has lost the agents, and is lost to them.
+/// Takes the frames of the detour. Whoever sends by it has lost the agents, and is lost to them.
 Status FramePipe::read_detour() {
     for (;;) {
         DetouredFrame frame;

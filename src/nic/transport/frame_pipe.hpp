@@ -19,55 +19,57 @@
 
 namespace gradcoll {
 
-/// Frames of one pair and direction arrive once each and in order, whatever becomes of agents and
-/// links. The memory that a rank shares with its agent stays when the agent ends: so what was
-/// delivered is not sent again, and what the sender does not know to be delivered is, and is known
-/// by its number where it was. Thread safe only from outside.
+/// A FramePipe delivers frames of one pair and direction once each and in order, whatever becomes
+/// of agents and links. The memory that a rank shares with its agent stays when the agent ends. So
+/// the sender does not repeat what it knows to be delivered; it sends the rest again, and the
+/// receiver knows by the number what it had already. Thread safe only from outside.
 class FramePipe {
   public:
-    /// `peers`: who is reached, ascending. `detour` and they outlive the pipe. `rank`: this one,
-    /// whose frames to itself the agent takes for pieces of sums (nic_sums.hpp); no detour has
-    /// them.
+    /// `peers` lists who is reached, ascending. `detour` and the peers outlive the pipe. `rank` is
+    /// this one, whose frames to itself the agent takes for pieces of sums (nic_sums.hpp); no
+    /// detour has them.
     FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
               FrameDetour& detour);
 
     std::size_t slot_bytes() const { return layout_.shape().slot_bytes; }
 
     // ---- out
-    /// Whether another frame to the peer can be posted.
+    /// Returns whether another frame to the peer can be posted.
     bool has_room(std::uint32_t peer);
-    /// Where its bytes go, until it is posted.
+    /// Returns where the next frame's bytes go, until it is posted.
     std::byte* room(std::uint32_t peer);
-    /// Precondition: has_room(), and the bytes are in room(), if there are any; of a frame that is
-    /// coded its plain form (nic/coded_frame.hpp).
+    /// Posts a frame; has_room() must hold, and the bytes, if there are any, are in room(). A frame
+    /// that is coded is there in its plain form (nic/coded_frame.hpp).
     void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
               NicCoding coding = NicCoding::none);
-    /// Of one of the last slots() frames to the peer.
+    /// Returns the bytes of one of the last slots() frames to the peer.
     const std::byte* sent(std::uint32_t peer, std::uint64_t number) const {
         return layout_.slot(true, peer, number);
     }
     std::uint64_t slots() const { return layout_.shape().slots; }
     std::uint64_t posted(std::uint32_t peer) const { return pairs_[peer].posted; }
-    /// Frames that the peer will find, whatever becomes of this process, as of the last look.
+    /// Returns how many frames the peer will find, whatever becomes of this process, as of the last
+    /// look.
     std::uint64_t delivered(std::uint32_t peer) const { return pairs_[peer].delivered; }
-    /// Bytes of coded frames to the peer as they travelled, as far as they are delivered, since
-    /// this was last asked.
+    /// Returns the size of coded frames to the peer as they travelled, counting those that were
+    /// delivered since this was last asked.
     std::size_t take_coded_bytes(std::uint32_t peer);
 
     // ---- in
-    /// The oldest frame that has not been taken; its bytes stay until it is. Null if there is none.
+    /// Returns the oldest frame that has not been taken, or null; its bytes stay until it is taken.
     const ArrivedFrame* front(std::uint32_t peer);
     void pop(std::uint32_t peer);
 
-    /// What has become of the frames to a peer, and of the way there. For each from whom something
-    /// is expected, too: who is lost may be waiting for a word that was under way.
+    /// Finds out what has become of the frames to a peer, and of the way there. It is called for
+    /// each from whom something is expected, too: who is lost may be waiting for a word that was
+    /// under way.
     void look_at(std::uint32_t peer);
     bool is_lost(std::uint32_t peer) const { return pairs_[peer].lost; }
-    /// Takes what has come, and finds out whom the agents have lost. `idle`: for how many looks
+    /// Takes what has come, and finds out whom the agents have lost. `idle` is for how many looks
     /// nothing has happened, this one included. Errors, which stay: those of the detour; corrupt if
     /// the agent writes what cannot be.
     Status look(unsigned idle);
-    /// Whether the agent tells of everything that comes.
+    /// Returns whether the agent tells of everything that comes.
     bool may_rest() const { return !any_lost_; }
     std::uint32_t news() const { return news_of(layout_); }
     /// Sleeps until there is more news than `seen`, `longest` at most; true if there is. Thread
@@ -81,15 +83,15 @@ class FramePipe {
         // Out. Numbers of frames, from 1.
         std::uint64_t posted = 0;
         std::uint64_t delivered = 0;
-        std::vector<OutgoingFrame> kept;  ///< by number modulo slots, until they are delivered
+        std::vector<OutgoingFrame> kept;  ///< one per number modulo slots; kept until delivered
         bool has_memory = false;
         std::uint64_t coded_round = 0;  ///< bytes of coded frames that took the detour
-        std::uint64_t coded_told = 0;   ///< that take_coded_bytes() has told of
+        std::uint64_t coded_told = 0;   ///< bytes that take_coded_bytes() has told of
         // In.
         std::uint64_t arrived_number = 0;
         std::uint64_t taken = 0;
-        std::uint64_t told = 0;        ///< of those taken the agent knows
-        std::deque<NicEntry> arrived;  ///< in the peer's slots
+        std::uint64_t told = 0;        ///< how many of those taken the agent knows
+        std::deque<NicEntry> arrived;  ///< frames in the peer's slots
         std::deque<DetouredFrame> detoured;
         ArrivedFrame front;
 
@@ -112,10 +114,10 @@ class FramePipe {
     NicRingReader arrivals_;
     std::uint32_t rank_;
     std::vector<std::uint32_t> peers_;
-    std::vector<Pair> pairs_;  ///< by rank
+    std::vector<Pair> pairs_;  ///< one per rank
     FrameDetour& detour_;
     std::vector<std::byte> spare_;  ///< room for a frame that takes the detour
-    FrameCoder coder_;              ///< of such frames
+    FrameCoder coder_;              ///< coder of such frames
     Status fault_;
     bool any_lost_ = false;
     unsigned idle_looks_ = 0;

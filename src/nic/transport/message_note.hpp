@@ -8,18 +8,20 @@
 
 namespace gradcoll {
 
-/// Kinds of notes. `id` is the sender's of the message, `other_id` the receiver's.
+/// FrameSays is the kind of a note. `id` is the sender's for the message, `other_id` the
+/// receiver's.
 enum class FrameSays : std::uint32_t {
     whole = 1,  ///< a message, all of it
     begins,     ///< a longer one of `size_bytes`, of which `other_id` bytes come unasked: the first
     pull,       ///< from the receiver: send the rest
-    more,       ///< of a message; `size_bytes` went before. `other_id` is 0 before it was pulled
-    done,       ///< from the receiver: nothing more is wanted of this message
-    retract     ///< from the sender: the rest will not come
+    more,    ///< more bytes of a message; `size_bytes` went before. `other_id` is 0 before it was
+             ///< pulled
+    done,    ///< from the receiver: nothing more is wanted of this message
+    retract  ///< from the sender: the rest will not come
 };
 
-/// Of a message that nobody has asked for, so many leave: about as many as the other end has room
-/// for, so that a message of that length does not wait for an answer.
+/// So many frames of a message leave before anybody has asked for it: about as many as the other
+/// end has room for, so that a message of that length does not wait for an answer.
 inline constexpr std::size_t unasked_frames = 8;
 
 inline NicNote note_of(FrameSays says, std::uint64_t id, std::uint64_t other_id = 0) {

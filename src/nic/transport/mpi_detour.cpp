@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds give_up_after{1};
 
-/// In front of the bytes.
+/// The head of a message stands in front of the bytes.
 struct Head {
     std::uint64_t group = 0;
     std::uint64_t number = 0;
@@ -61,7 +61,8 @@ Status MpiDetour::send(std::uint32_t peer, const OutgoingFrame& frame,
                     "MPI_Isend");
 }
 
-/// In any order: a peer that has a frame by its agent already may not take it for long.
+/// Frees the sends that have ended, in any order: a peer that has a frame by its agent already may
+/// not take it for long.
 Status MpiDetour::finish_sends() {
     for (auto message = leaving_.begin(); message != leaving_.end();) {
         int done = 0;

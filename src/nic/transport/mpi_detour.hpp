@@ -10,11 +10,11 @@
 
 namespace gradcoll {
 
-/// With one tag of the communicator, which is nobody else's; the communicator must outlive it.
-/// Messages that the end finds under way are waited for a second at most.
+/// An MpiDetour uses one tag of the communicator, which is nobody else's; the communicator must
+/// outlive it. It waits a second at most for messages that are under way when it ends.
 class MpiDetour final : public FrameDetour {
   public:
-    /// `group`: of whose frames others are told apart, which an earlier channel left.
+    /// `group` tells frames of this group from others, which an earlier channel left.
     MpiDetour(MPI_Comm comm, int tag, std::uint64_t group);
     ~MpiDetour() override;
     MpiDetour(const MpiDetour&) = delete;
@@ -38,7 +38,7 @@ class MpiDetour final : public FrameDetour {
     int tag_;
     std::uint64_t group_;
     std::list<Message> leaving_;
-    std::vector<std::uint64_t> under_way_;  ///< by rank
+    std::vector<std::uint64_t> under_way_;  ///< one per rank
 };
 
 }  // namespace gradcoll

@@ -11,7 +11,8 @@
 namespace gradcoll {
 namespace {
 
-/// What is left has to be as much as MPI promises: others rely on that (MPI 3.1, 8.1.2).
+/// At least so many tags have to be left, as many as MPI promises: others rely on that (MPI 3.1,
+/// 8.1.2).
 constexpr int least_tag_limit = 32767;
 
 }  // namespace
@@ -36,7 +37,8 @@ Result<std::unique_ptr<NicChannel>> NicChannel::make(AgentConnection agent, Plac
         new NicChannel(std::move(agent), std::move(place), direct->tag_limit()));
 }
 
-/// Ranks agree on what all of them have: what is missing they can only make up for together.
+/// Sums what the agents can, and lets ranks agree on what all of them have: what is missing they
+/// can only make up for together.
 Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
     traffic_.sum(request);
     const NicSums& mine = traffic_.sums();

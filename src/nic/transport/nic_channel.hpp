@@ -12,27 +12,28 @@
 
 namespace gradcoll {
 
-/// Ranks are called as in the communicator; those of this host are not reached. When agents fail,
-/// messages go on as MPI messages, and nobody but the log notices. Lanes of several threads at a
-/// time are allowed if the MPI library runs with MPI_THREAD_MULTIPLE.
+/// A NicChannel calls ranks as the communicator does; it does not reach those of this host. When
+/// agents fail, messages go on as MPI messages, and nobody but the log notices. Lanes of several
+/// threads at a time are allowed if the MPI library runs with MPI_THREAD_MULTIPLE.
 class NicChannel final : public Channel, public VectorSums {
   public:
     struct Place {
         MPI_Comm comm = MPI_COMM_NULL;     ///< has to outlive the channel
-        std::uint32_t rank = 0;            ///< this one's in `comm`
+        std::uint32_t rank = 0;            ///< this rank's number in `comm`
         std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
         std::vector<std::uint32_t> peers;  ///< who is reached, ascending
         bool encodes = false;  ///< all agents have the codecs of all ranks; the same on all ranks
-        /// Agents also add vectors, from so many bytes on; 0: none. Likewise.
+        /// From so many bytes on agents also add vectors; 0 if they add none. It is the same on all
+        /// ranks.
         std::size_t least_summed_bytes = 0;
     };
-    /// `agent`: has joined, and all agents are linked. Errors: transport; unsupported where the MPI
+    /// `agent` has joined, and all agents are linked. Errors: transport; unsupported where the MPI
     /// library has too few tags.
     static Result<std::unique_ptr<NicChannel>> make(AgentConnection agent, Place place);
 
     int rank() const override { return rank_; }
     int rank_count() const override { return rank_count_; }
-    /// One less than MPI has: that one is for what the agents lose.
+    /// Returns one less than MPI has: that one is for what the agents lose.
     int tag_limit() const override { return tag_limit_; }
     Capabilities capabilities(int) const override {
         return {.drives_mpi = true, .encodes_by_itself = encodes_};
@@ -54,7 +55,7 @@ class NicChannel final : public Channel, public VectorSums {
     int tag_limit_;
     MPI_Comm comm_;
     bool encodes_;
-    bool sums_;  ///< and none has failed: the same on all ranks
+    bool sums_;  ///< whether agents add, and none has failed: the same on all ranks
     std::size_t least_summed_bytes_;
     NicTraffic traffic_;
 };

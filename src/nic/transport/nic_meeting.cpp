@@ -28,7 +28,7 @@ int size_of(MPI_Comm comm) {
     return size;
 }
 
-/// Ok, or on all ranks the error of the lowest that has one.
+/// Returns ok, or on all ranks the error of the lowest that has one.
 Status agree(MPI_Comm comm, const Status& mine) {
     int teller = mine.ok() ? size_of(comm) : rank_in(comm);
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm),
@@ -50,7 +50,8 @@ Status fill_at_random(void* to, std::size_t size_bytes) {
     return {Code::io, "the system has no random numbers"};
 }
 
-/// Rank 0 makes it up. It travels in messages of the MPI library, as the data do without agents.
+/// Returns the key, which rank 0 makes up. It travels in messages of the MPI library, as the data
+/// do without agents.
 Result<NicGroupKey> key_for_all(MPI_Comm comm) {
     NicGroupKey key;
     Status made;
@@ -80,7 +81,8 @@ Result<AgentConnection> open_or_start(const NicPlacement& placement, const NicHe
     return AgentConnection::open(placement.directory, hello);
 }
 
-/// The first rank of each host starts the agent, if anybody does; then the others come.
+/// Opens the connections. The first rank of each host starts the agent, if anybody does; then the
+/// others come.
 Result<AgentConnection> open_connections(MPI_Comm comm, const NicPlacement& placement,
                                          const NicHello& hello) {
     const bool first = placement.is_first_of_host(hello.rank);
@@ -104,8 +106,8 @@ Result<NicRoster> roster_of_all(MPI_Comm comm, const NicPlacement& placement,
     return roster;
 }
 
-/// Whether every agent encodes for every rank: frames have room for a block, and all know the same
-/// codecs. (Those of two ranks differ where somebody has added some to one's library.)
+/// Returns whether every agent encodes for every rank: frames have room for a block, and all know
+/// the same codecs. (Those of two ranks differ where somebody has added some to one's library.)
 Result<bool> all_encode(MPI_Comm comm, const AgentConnection& agent) {
     const bool mine =
         agent.has_our_codecs() && agent.layout().shape().slot_bytes >= least_coded_frame_bytes;
@@ -117,7 +119,7 @@ Result<bool> all_encode(MPI_Comm comm, const AgentConnection& agent) {
     return least[0] == 1 && least[1] == ~least[2];
 }
 
-/// Ranks are called as in the communicator.
+/// Returns ranks as the communicator calls them.
 std::vector<std::uint32_t> ranks_of_other_hosts(const NicPlacement& placement, std::uint32_t host) {
     std::vector<std::uint32_t> ranks;
     for (std::uint32_t rank = 0; rank < placement.host_of_rank.size(); ++rank)

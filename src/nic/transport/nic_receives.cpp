@@ -15,15 +15,15 @@ std::uint32_t peer_of(const RecvRequest& request) {
     return static_cast<std::uint32_t>(request.peer);
 }
 
-/// What a frame has of its message: of one that was coded the elements.
+/// Returns what a frame has of its message: the elements, if it was coded.
 std::span<const std::byte> body_of(const ArrivedFrame& frame) {
     const std::span<const std::byte> bytes(frame.bytes, frame.size_bytes);
     if (frame.coding == NicCoding::none) return bytes;
     return bytes.subspan(std::min(bytes.size(), frame_header_bytes));
 }
 
-/// Whether the frame is of the message that was asked for. What stands in the place of one is
-/// shorter, and not coded.
+/// Returns ok if the frame is of the message that was asked for. A message that stands in the place
+/// of another is shorter, and not coded.
 Status check_coding(const RecvRequest& request, const ArrivedFrame& frame) {
     if (frame.coding != NicCoding::none && request.codec != nullptr)
         return elements_of_plain(*request.codec, {frame.bytes, frame.size_bytes}).status();
@@ -49,7 +49,7 @@ void NicReceives::start(const RecvRequest& request) {
     early_pool_.give_back(early);
     peer.early_count -= frames.size();
     begin(index, frames.front().frame());
-    // It may be refused at any of them.
+    // The message may be refused at any frame.
     const std::uint64_t id = pool_[index].id;
     for (std::size_t i = 1; i < frames.size() && pool_[index].id == id; ++i)
         add(index, frames[i].frame());
@@ -109,7 +109,7 @@ void NicReceives::keep_more(std::uint32_t peer, Early& early, const ArrivedFrame
     ++of(peer).early_count;
 }
 
-/// The receive has met its message.
+/// Begins a message that the receive has met.
 void NicReceives::begin(std::uint32_t index, const ArrivedFrame& frame) {
     Incoming& incoming = pool_[index];
     const RecvRequest& request = incoming.request;
@@ -131,7 +131,8 @@ void NicReceives::begin(std::uint32_t index, const ArrivedFrame& frame) {
         wires_.say(peer, note_of(FrameSays::pull, frame.note.id, incoming.id));
 }
 
-/// The sender keeps the rest, if there is one. What is under way is known to nobody here.
+/// Refuses a message. The sender keeps the rest, if there is one. What is under way is known to
+/// nobody here.
 void NicReceives::refuse(std::uint32_t index, const ArrivedFrame& frame, Status why) {
     if (frame.note.kind != static_cast<std::uint32_t>(FrameSays::whole))
         wires_.say(peer_of(pool_[index].request), note_of(FrameSays::done, frame.note.id));
@@ -150,7 +151,7 @@ void NicReceives::on_more(std::uint32_t peer, const ArrivedFrame& frame) {
     if (fits(peer, pool_[index], frame)) add(index, frame);
 }
 
-/// Of a message that a receive has met, that none has, or that was given up.
+/// Takes bytes of a message that a receive has met, that none has, or that was given up.
 void NicReceives::on_unasked(std::uint32_t peer, const ArrivedFrame& frame) {
     for (std::uint32_t at = of(peer).streaming.first; at != no_entry; at = pool_[at].next)
         if (pool_[at].sender_id == frame.note.id) {
@@ -173,7 +174,7 @@ bool NicReceives::fits(std::uint32_t peer, const Incoming& incoming, const Arriv
     return false;
 }
 
-/// The next bytes of a message that has begun.
+/// Adds the next bytes of a message that has begun.
 void NicReceives::add(std::uint32_t index, const ArrivedFrame& frame) {
     Incoming& incoming = pool_[index];
     EntryList& streaming = of(peer_of(incoming.request)).streaming;
@@ -189,7 +190,7 @@ void NicReceives::add(std::uint32_t index, const ArrivedFrame& frame) {
     finish(index, {});
 }
 
-/// Of a message that begun here, or that no receive has met.
+/// Drops a message that has begun here, or that no receive has met.
 void NicReceives::on_retract(std::uint32_t peer, const NicNote& note) {
     const std::uint32_t early = early_pool_.remove_first(of(peer).early, [&](const Early& kept) {
         return kept.note.id == note.id &&

@@ -10,20 +10,21 @@
 
 namespace gradcoll {
 
-/// Thread safe only from outside.
+/// NicReceives is thread safe only from outside.
 class NicReceives {
   public:
     NicReceives(NicWires& wires, std::size_t ranks) : wires_(wires), peers_(ranks) {}
 
     void reserve(std::size_t messages) { pool_.reserve(messages); }
     void start(const RecvRequest& request);
-    /// Whether something is expected from there.
+    /// Returns whether something is expected from the peer.
     bool is_busy(std::uint32_t peer) const {
         return !peers_[peer].posted.empty() || !peers_[peer].streaming.empty();
     }
-    /// So much of the peer's waits for receives that no more of its frames should be taken.
+    /// Returns whether so much of the peer's waits for receives that no more of its frames should
+    /// be taken.
     bool is_full(std::uint32_t peer) const { return peers_[peer].early_count >= most_early; }
-    /// A frame of a sender: whole, begins, more, retract.
+    /// Takes a frame of a sender: whole, begins, more, retract.
     void on_frame(std::uint32_t peer, const ArrivedFrame& frame);
     void abandon(const FinishedMessages& lane);
 
@@ -35,10 +36,10 @@ class NicReceives {
         std::uint32_t next = no_entry;
         RecvRequest request;
         std::uint64_t sender_id = 0;
-        std::size_t size_bytes = 0;  ///< of the message; known when it has begun
+        std::size_t size_bytes = 0;  ///< size of the message; known when it has begun
         std::size_t taken_bytes = 0;
     };
-    /// Bytes of a message that no receive has met.
+    /// Kept is a frame of a message that no receive has met.
     struct Kept {
         NicNote note;
         NicCoding coding = NicCoding::none;
@@ -50,7 +51,7 @@ class NicReceives {
               bytes(frame.bytes, frame.bytes + frame.size_bytes) {}
         ArrivedFrame frame() const { return {note, bytes.data(), bytes.size(), coding}; }
     };
-    /// Such a message: its first frames.
+    /// Early is such a message with its first frames.
     struct Early {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
@@ -59,7 +60,7 @@ class NicReceives {
         std::vector<Kept> frames;
     };
     struct Peer {
-        EntryList posted;  ///< nothing has come
+        EntryList posted;  ///< nothing of these has come
         EntryList streaming;
         EntryList early;
         std::size_t early_count = 0;  ///< frames
@@ -80,7 +81,7 @@ class NicReceives {
     NicWires& wires_;
     EntryPool<Incoming> pool_;
     EntryPool<Early> early_pool_;
-    std::vector<Peer> peers_;  ///< by rank
+    std::vector<Peer> peers_;  ///< one per rank
 };
 
 }  // namespace gradcoll

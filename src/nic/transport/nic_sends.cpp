@@ -10,7 +10,8 @@
 namespace gradcoll {
 namespace {
 
-/// Of a message. `codec`: null if it is not encoded on its way.
+/// Returns how many bytes of a message a frame has at most. `codec` is null if the message is not
+/// encoded on its way.
 std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
     return codec == nullptr ? frame_bytes
                             : coded_frame_elems(*codec, frame_bytes) * element_bytes(codec->type);
@@ -31,7 +32,8 @@ void NicSends::start(const SendRequest& request) {
     Outgoing& message = pool_[index];
     message.frame_bytes = most_bytes_in_frame(request.codec, wires_.frames().slot_bytes());
     message.unasked_bytes = std::min(request.size_bytes, unasked_frames * message.frame_bytes);
-    // Behind those that wait: messages of one pair and tag must not overtake one another.
+    // It lines up behind those that wait: messages of one pair and tag must not overtake one
+    // another.
     if (of(peer).waiting.empty() && wires_.send_words(peer) && wires_.frames().has_room(peer))
         send_first(peer, index);
     else
@@ -40,7 +42,7 @@ void NicSends::start(const SendRequest& request) {
     }
 }
 
-/// What somebody waits for goes before what nobody has asked for yet.
+/// Sends what there is room for. What somebody waits for goes before what nobody has asked for yet.
 void NicSends::progress(std::uint32_t peer) {
     finish_delivered(peer);
     if (!wires_.send_words(peer)) return;
@@ -54,7 +56,7 @@ void NicSends::progress(std::uint32_t peer) {
     }
 }
 
-/// There must be room for a frame.
+/// Sends the first frame of a message, for which there must be room.
 void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
     Outgoing& message = pool_[index];
     const bool whole = message.request.size_bytes <= message.frame_bytes;
@@ -66,7 +68,7 @@ void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
     line_up(peer, index);
 }
 
-/// Where a message belongs of which some bytes have left.
+/// Puts a message of which some bytes have left into its list.
 void NicSends::line_up(std::uint32_t peer, std::uint32_t index) {
     const Outgoing& message = pool_[index];
     Peer& state = of(peer);
@@ -77,7 +79,7 @@ void NicSends::line_up(std::uint32_t peer, std::uint32_t index) {
                     index);
 }
 
-/// True if a frame of the list's first message has left.
+/// Returns true if a frame of the list's first message has left.
 bool NicSends::send_more(std::uint32_t peer, EntryList& from) {
     if (from.empty() || !wires_.frames().has_room(peer)) return false;
     Outgoing& message = pool_[from.first];
@@ -90,7 +92,7 @@ bool NicSends::send_more(std::uint32_t peer, EntryList& from) {
     return true;
 }
 
-/// As many as fit behind what was sent before.
+/// Posts as many bytes as fit behind what was sent before.
 void NicSends::post_bytes(Outgoing& message, NicNote note) {
     FramePipe& frames = wires_.frames();
     const auto peer = static_cast<std::uint32_t>(message.request.peer);
@@ -142,8 +144,8 @@ void NicSends::finish(std::uint32_t index) {
     pool_.give_back(index);
 }
 
-/// Takes the message which the peer means out of its list; null for one of which nothing is left to
-/// send, or that was given up while the answer was under way.
+/// Takes the message that the peer means out of its list; returns null for one of which nothing is
+/// left to send, or that was given up while the answer was under way.
 EntryList* NicSends::take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index) {
     using Known = EntryPool<Outgoing>::Known;
     const Known known = pool_.look_up(note.id, index);
@@ -174,7 +176,8 @@ void NicSends::on_done(std::uint32_t peer, const NicNote& note) {
     if (take_answered(peer, note, index) != nullptr) finish(index);
 }
 
-/// What is in frames already arrives; of longer messages the rest is taken back.
+/// Abandons the lane's messages. What is in frames already arrives; the rest of longer messages is
+/// taken back.
 void NicSends::abandon(const FinishedMessages& lane) {
     const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
     for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {

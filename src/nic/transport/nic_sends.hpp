@@ -9,8 +9,8 @@
 
 namespace gradcoll {
 
-/// A message of a few frames leaves at once. Of a longer one the first bytes do, and the rest when
-/// the receiver asks. A message has ended when all its frames are delivered: then it
+/// NicSends sends a message of a few frames at once. It sends the first bytes of a longer one, and
+/// the rest when the receiver asks. A message has ended when all its frames are delivered: then it
 /// arrives, whatever becomes of the agents and of this rank. Thread safe only from outside.
 class NicSends {
   public:
@@ -19,7 +19,7 @@ class NicSends {
     void reserve(std::size_t messages) { pool_.reserve(messages); }
     void start(const SendRequest& request);
     void progress(std::uint32_t peer);
-    /// Whether something of this rank is on its way there.
+    /// Returns whether something of this rank is on its way to the peer.
     bool is_busy(std::uint32_t peer) const;
     // The peer's words.
     void on_pull(std::uint32_t peer, const NicNote& note);
@@ -31,11 +31,11 @@ class NicSends {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         SendRequest request;
-        std::size_t frame_bytes = 0;  ///< of the message, in a frame at most
-        std::size_t run = 0;          ///< of the request's, of which the next bytes are
-        std::size_t run_bytes = 0;    ///< of it that have been sent
+        std::size_t frame_bytes = 0;  ///< most bytes of the message in one frame
+        std::size_t run = 0;          ///< run of the request that the next bytes are of
+        std::size_t run_bytes = 0;    ///< how much of it has been sent
         std::size_t sent_bytes = 0;
-        std::size_t unasked_bytes = 0;  ///< that leave before the receiver asks
+        std::size_t unasked_bytes = 0;  ///< bytes that leave before the receiver asks
         std::uint64_t receiver_id = 0;
         std::uint64_t last_frame = 0;
     };
@@ -58,7 +58,7 @@ class NicSends {
 
     NicWires& wires_;
     EntryPool<Outgoing> pool_;
-    std::vector<Peer> peers_;  ///< by rank
+    std::vector<Peer> peers_;  ///< one per rank
 };
 
 }  // namespace gradcoll

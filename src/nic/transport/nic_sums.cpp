@@ -43,7 +43,8 @@ bool NicSums::progress() {
     return any;
 }
 
-/// What is missing, and later vectors, go another way: once a process is enough to know.
+/// Ends sums for good. What is missing, and later vectors, go another way. It is logged aloud once
+/// in a process.
 void NicSums::end(const std::string& why) {
     if (std::exchange(has_ended_, true)) return;
     static std::atomic<bool> said{false};
@@ -68,7 +69,7 @@ bool NicSums::hand_in() {
     return true;
 }
 
-/// What the agent says of it has to be what this rank has handed in.
+/// Puts a sum in its place. What the agent says of it has to be what this rank has handed in.
 Status NicSums::put_in_place(const ArrivedFrame& frame) {
     const std::size_t bytes = count_of(taken_) * elem_bytes_;
     if (frame.size_bytes != header_bytes_ + bytes)
@@ -92,7 +93,8 @@ bool NicSums::take_sum() {
     return true;
 }
 
-/// Only where input and output are one there is something to put back.
+/// Restores the pieces behind the first ones: only where input and output are one there is
+/// something to put back.
 std::size_t NicSums::give_back_behind(std::uint64_t pieces) {
     const std::uint64_t good = std::min(pieces, taken_);
     for (std::uint64_t piece = good; piece < taken_ && request_.input == request_.output; ++piece)

@@ -11,10 +11,10 @@
 
 namespace gradcoll {
 
-/// A vector goes to the agent in pieces, frames of the rank to itself, and their sums come back the
-/// same way. All ranks cut alike. No more than half of the slots are ahead of the sums: so whoever
-/// has a sum knows that others lack no more than the last half, and the pieces that this rank has
-/// handed in since then are still in its slots, whatever became of the agents.
+/// NicSums hands a vector to the agent in pieces, frames of the rank to itself, and their sums come
+/// back the same way. All ranks cut alike. No more than half of the slots are ahead of the sums: so
+/// whoever has a sum knows that others lack no more than the last half, and the pieces that this
+/// rank has handed in since then are still in its slots, whatever became of the agents.
 ///
 /// Not thread safe.
 class NicSums {
@@ -22,13 +22,13 @@ class NicSums {
     NicSums(FramePipe& frames, std::uint32_t rank) : frames_(frames), rank_(rank) {}
 
     void begin(const SumRequest& request);
-    /// Hands in and takes what can be. True if there was anything.
+    /// Hands in and takes what can be. Returns true if there was anything.
     bool progress();
-    /// All sums are here, or no more come.
+    /// Returns whether all sums are here, or no more come.
     bool is_over() const { return taken_ == pieces_ || has_ended_; }
     std::uint64_t pieces_done() const { return taken_; }
     /// Puts back what was handed in of the pieces behind the first `pieces`, if the sums were put
-    /// over it, and says how many elements the first have.
+    /// over it, and returns how many elements the first have.
     std::size_t give_back_behind(std::uint64_t pieces);
 
   private:
@@ -41,12 +41,12 @@ class NicSums {
 
     FramePipe& frames_;
     std::uint32_t rank_;
-    bool has_ended_ = false;  ///< for good
+    bool has_ended_ = false;  ///< set for good
     SumRequest request_;
     std::size_t elem_bytes_ = 0;
     std::size_t header_bytes_ = 0;
     std::size_t elems_a_piece_ = 1;
-    std::uint64_t before_ = 0;  ///< frames of earlier vectors
+    std::uint64_t before_ = 0;  ///< how many frames earlier vectors had
     std::uint64_t pieces_ = 0;
     std::uint64_t handed_in_ = 0;
     std::uint64_t taken_ = 0;

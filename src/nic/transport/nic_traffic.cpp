@@ -6,11 +6,11 @@
 namespace gradcoll {
 namespace {
 
-/// Frames of one peer before the next has its turn.
+/// One peer has so many frames before the next has its turn.
 constexpr int frames_at_once = 4;
-/// Idle ones that a rest without news counts for: so the end of an agent is noticed soon.
+/// A rest without news counts for so many idle looks: so the end of an agent is noticed soon.
 constexpr unsigned looks_a_rest = 16;
-/// While a sum is waited for: messages of others go on after it.
+/// A rank that waits for a sum sleeps at most so long: messages of others go on after it.
 constexpr std::chrono::microseconds longest_rest{200};
 
 }  // namespace
@@ -91,8 +91,8 @@ Result<std::size_t> NicTraffic::poll(FinishedMessages& lane, std::span<Completio
     return count;
 }
 
-/// Without the lock: others may poll meanwhile, and what they find for this lane is not lost but
-/// late.
+/// Sleeps without the lock: others may poll meanwhile, and what they find for this lane is not lost
+/// but late.
 bool NicTraffic::rest(const FinishedMessages& lane, std::chrono::microseconds longest) {
     std::uint32_t seen = 0;
     {
@@ -106,7 +106,7 @@ bool NicTraffic::rest(const FinishedMessages& lane, std::chrono::microseconds lo
     return true;
 }
 
-/// Looks at the detour and the agent's health, as polls do.
+/// Lets the sum go on, and looks at the detour and the agent's health, as polls do.
 NicTraffic::Turn NicTraffic::sum_turn(unsigned idle, std::uint32_t& seen) {
     const std::lock_guard guard(lock_);
     seen = frames_.news();

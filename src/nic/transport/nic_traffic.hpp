@@ -13,10 +13,10 @@
 
 namespace gradcoll {
 
-/// Any lane's poll moves the messages of all. Thread safe.
+/// NicTraffic has the messages of all lanes, which any lane's poll moves. Thread safe.
 class NicTraffic {
   public:
-    /// Where all agents do (NicChannel::Place).
+    /// Requests may have codecs where all agents encode (NicChannel::Place).
     static constexpr bool encodes = true;
     NicTraffic(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
                std::unique_ptr<FrameDetour> detour);
@@ -27,17 +27,17 @@ class NicTraffic {
     /// nothing works any more.
     Status start_send(const SendRequest& request);
     Status start_recv(const RecvRequest& request);
-    /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
+    /// Moves what can be moved; then hands out what has ended among the messages of the lane.
     Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
-    /// After a poll of the lane that had nothing (Lane::rest).
+    /// Sleeps after a poll of the lane that had nothing (Lane::rest).
     bool rest(const FinishedMessages& lane, std::chrono::microseconds longest);
     void abandon(FinishedMessages& lane);
     /// Hands the vector to the agent, piece by piece, and takes its sum, until it has all or gets
-    /// no more: then as far as sums() says. One at a time.
+    /// no more; sums() says how far it came. One at a time.
     void sum(const SumRequest& request);
     const NicSums& sums() const { return sums_; }
-    /// Of that sum the first pieces alone are good: what they leave of the vector in place is again
-    /// what it was. How many elements the good ones are.
+    /// Keeps the first pieces of that sum, which alone are good, and makes the rest of a vector in
+    /// place what it was. Returns how many elements the good ones have.
     std::size_t give_back_behind(std::uint64_t pieces);
 
   private:
@@ -55,8 +55,8 @@ class NicTraffic {
     NicSends sends_;
     NicReceives receives_;
     NicSums sums_;
-    std::size_t capacity_ = 0;  ///< of all lanes
-    unsigned idle_looks_ = 0;   ///< that the last poll is worth; 0: something happened in it
+    std::size_t capacity_ = 0;  ///< capacity of all lanes
+    unsigned idle_looks_ = 0;   ///< how many the last poll counts for; 0: something happened in it
     std::uint32_t seen_ = 0;    ///< news before the last poll
     Status fault_;
 };

@@ -17,15 +17,16 @@ void say_once_that_there_are_none(const Status& why) {
         "GC_NIC: messages go directly: {}", why.message());
 }
 
-/// Measured: from here on agents are as fast as direct messages, over 1 Gbit/s and with int8, too
-/// (docs/nic.md, "What it costs").
+/// From here on agents were measured to be as fast as direct messages, over 1 Gbit/s and with int8,
+/// too (docs/nic.md, "What it costs").
 constexpr std::size_t nic_short_bytes = std::size_t{256} << 10;
 
 bool is_wanted(const ChannelOptions& options) {
     return options.nic.use != NicUse::off;
 }
 
-/// Without agents there is nothing to refuse: other transports reach everybody.
+/// Offers a channel by the agents, or nothing. Without agents there is nothing to refuse: other
+/// transports reach everybody.
 Result<Offer> offer_nic(const OfferRequest& request) {
     if (!is_wanted(request.options)) return Offer();
     NicPlacement placement = GRADCOLL_VALUE(nic_placement(request.comm));

@@ -16,9 +16,9 @@ class NicWires {
     explicit NicWires(FramePipe& frames, std::size_t ranks) : frames_(frames), words_(ranks) {}
 
     FramePipe& frames() { return frames_; }
-    /// As soon as there is room, before other frames.
+    /// Sends a word as soon as there is room, before other frames.
     void say(std::uint32_t peer, const NicNote& note);
-    /// True if all words have left.
+    /// Returns true if all words have left.
     bool send_words(std::uint32_t peer);
     bool has_words(std::uint32_t peer) const { return !words_[peer].empty(); }
 
@@ -27,7 +27,7 @@ class NicWires {
 
   private:
     FramePipe& frames_;
-    std::vector<std::deque<NicNote>> words_;  ///< by rank
+    std::vector<std::deque<NicNote>> words_;  ///< one per rank
     Status fault_;
 };
 

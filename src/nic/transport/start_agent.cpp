@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* idle_exit_s = "30";
 
-/// Where it is installed, and where it is built, as seen from the folder of the library or of the
-/// program that this code is in.
+/// The agent is looked for in these places, where it is installed and where it is built, as seen
+/// from the folder of the library or of the program that this code is in.
 constexpr std::array places = {"/../bin/gc_nicd", "/gc_nicd", "/../../bin/gc_nicd",
                                "/../nic/agent/gc_nicd", "/../../src/nic/agent/gc_nicd"};
 
@@ -41,7 +41,7 @@ Result<std::string> path_of_program() {
                                         folder));
 }
 
-/// What it inherits: nothing that whoever started the ranks waits for.
+/// SpawnActions leaves the agent nothing open that whoever started the ranks waits for.
 class SpawnActions {
   public:
     SpawnActions() {
@@ -59,7 +59,8 @@ class SpawnActions {
     posix_spawn_file_actions_t actions_{};
 };
 
-/// An agent serves several jobs, and has nothing of their environment but where libraries are.
+/// Runs gc_nicd until it is in the background. An agent serves several jobs, and has nothing of
+/// their environment but where libraries are.
 Status run_to_its_end(const std::string& path, char* const* arguments) {
     const SpawnActions actions;
     std::string libraries = "LD_LIBRARY_PATH=" + foreign_variable("LD_LIBRARY_PATH");

@@ -7,9 +7,9 @@
 
 namespace gradcoll {
 
-/// Runs gc_nicd, that of this library's installation, in the background, with a socket in
-/// `directory`; it ends some time after its last rank has left. Returns when it listens. Errors:
-/// io, with what is wrong.
+/// Runs the gc_nicd of this library's installation in the background, with a socket in `directory`;
+/// it ends some time after its last rank has left. Returns when it listens. Errors: io, with what
+/// is wrong.
 Status start_nic_agent(const std::string& directory);
 
 }  // namespace gradcoll

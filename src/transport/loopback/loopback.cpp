@@ -16,8 +16,8 @@ namespace {
 
 class LoopbackLane;
 
-/// A message on its way. Its bytes are still the sender's unless they were copied when it was
-/// started.
+/// Arrival is a message on its way. Its bytes are still the sender's unless they were copied when
+/// it was started.
 struct Arrival {
     LoopbackEnvelope envelope;
     const std::byte* data = nullptr;
@@ -33,14 +33,15 @@ struct PostedRecv {
     std::size_t size_bytes = 0;
     std::uint32_t cookie = 0;
     LoopbackLane* receiver = nullptr;
-    bool blocked = false;  ///< in the running poll: later receives of its stream must wait, too
+    bool blocked =
+        false;  ///< whether later receives of its stream must wait, too, in the running poll
 };
 
 bool same_stream(const LoopbackEnvelope& a, const LoopbackEnvelope& b) {
     return a.source == b.source && a.tag == b.tag;
 }
 
-/// What was sent to one rank and what it asked for, each in order of starts.
+/// A Mailbox has what was sent to one rank and what it asked for, each in order of starts.
 struct Mailbox {
     std::vector<Arrival> arrivals;
     std::vector<PostedRecv> posted;
@@ -87,7 +88,7 @@ class LoopbackLane final : public Lane {
     LoopbackState& state_;
     Channel& channel_;
     std::size_t capacity_;
-    std::size_t started_ = 0;  ///< not yet reported by poll()
+    std::size_t started_ = 0;  ///< messages that poll() has not reported yet
     std::vector<Completion> done_;
 };
 

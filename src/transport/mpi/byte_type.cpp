@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 30;
 constexpr std::size_t max_bytes = block_bytes * INT_MAX;
 
-/// Whole blocks, then the rest as single bytes.
+/// Makes a type of whole blocks, then the rest as single bytes.
 Status make_large(std::size_t size_bytes, MPI_Datatype* type) {
     MPI_Datatype block = MPI_DATATYPE_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Type_contiguous(static_cast<int>(block_bytes), MPI_BYTE, &block),

@@ -7,12 +7,12 @@
 
 namespace gradcoll {
 
-/// How a number of bytes is said to MPI: `count` elements of `type`. Frees the type if it made one;
-/// MPI keeps it alive for the messages that use it.
+/// A ByteType says a number of bytes to MPI: `count` elements of `type`. It frees the type if it
+/// made one; MPI keeps it alive for the messages that use it.
 class ByteType {
   public:
-    /// Up to INT_MAX bytes: plain MPI_BYTE, no MPI call. More: one element of a committed derived
-    /// type.
+    /// Returns plain MPI_BYTE, without a call of MPI, for up to INT_MAX bytes, and one element of a
+    /// committed derived type for more.
     static Result<ByteType> of(std::size_t size_bytes);
     ByteType(ByteType&& other) noexcept;
     ByteType& operator=(ByteType&&) = delete;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int guaranteed_tag_limit = 32767;  // MPI 3.1, 8.1.2
 
-/// The same for all communicators, but on those that were split off Open MPI 4.1 does not have it.
+/// Asks MPI_COMM_WORLD. The limit is the same for all communicators, but on those that were split
+/// off Open MPI 4.1 does not have it.
 Result<int> tag_limit_of_library() {
     int* limit = nullptr;
     int found = 0;
@@ -18,9 +19,9 @@ Result<int> tag_limit_of_library() {
     return found ? *limit : guaranteed_tag_limit;
 }
 
-/// Open MPI sends up to 64 KiB, its header included, at once (btl_tcp_eager_limit). UCX, below
-/// MPICH, goes by what it thinks of the network: 16 KiB were sent at once, 64 KiB were not. All
-/// ranks run one library.
+/// Returns how many bytes the library sends without asking the receiver. Open MPI sends up to 64
+/// KiB, its header included, at once (btl_tcp_eager_limit). UCX, below MPICH, goes by what it
+/// thinks of the network: 16 KiB were sent at once, 64 KiB were not. All ranks run one library.
 std::size_t unasked_bytes_of_library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;

@@ -9,9 +9,10 @@
 
 namespace gradcoll {
 
-/// All traffic of `comm`, which should be a private duplicate: nobody else may use its tags. Not
-/// owned; must outlive the channel and its lanes, and must have MPI_ERRORS_RETURN set, or errors
-/// never reach us. (MPICH 4.0 raises those of MPI_Testsome on MPI_COMM_WORLD.)
+/// An MpiChannel takes all traffic of `comm`, which should be a private duplicate: nobody else may
+/// use its tags. It does not own `comm`, which must outlive the channel and its lanes, and must
+/// have MPI_ERRORS_RETURN set, or errors never reach us. (MPICH 4.0 raises those of MPI_Testsome on
+/// MPI_COMM_WORLD.)
 class MpiChannel final : public Channel {
   public:
     /// Errors: invalid_comm for MPI_COMM_NULL or an intercommunicator; transport.
@@ -23,14 +24,14 @@ class MpiChannel final : public Channel {
     Capabilities capabilities(int) const override {
         return {.device_memory = DeviceReach::as_mpi, .drives_mpi = true};
     }
-    /// The lane's abandon() waits up to a second for sends that the peer may still take (MPI cannot
-    /// cancel a send); what is left then is given up, and the MPI library may go on reading its
-    /// buffer.
+    /// Opens a lane whose abandon() waits up to a second for sends that the peer may still take
+    /// (MPI cannot cancel a send); what is left then is given up, and the MPI library may go on
+    /// reading its buffer.
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     MPI_Comm comm() const { return comm_; }
-    /// A message of so many bytes leaves over TCP without a question to the receiver first, with
-    /// the MPI library's usual settings.
+    /// Returns how long a message may be that leaves over TCP without a question to the receiver
+    /// first, with the MPI library's usual settings.
     std::size_t unasked_bytes() const { return unasked_bytes_; }
 
   private:

@@ -13,10 +13,11 @@ namespace gradcoll {
 namespace {
 
 constexpr std::chrono::seconds abandon_patience{1};
-/// Of one message: enough for what a fast link carries between two looks at it.
+/// One message has at most so many pieces in flight: enough for what a fast link carries between
+/// two looks at it.
 constexpr std::size_t most_pieces_in_flight = 16;
 
-/// All our messages are bytes, whatever derived type carried them.
+/// Returns the length of a message. All our messages are bytes, whatever derived type carried them.
 std::size_t bytes_in(const MPI_Status& status) {
     MPI_Count count = 0;
     if (PMPI_Get_elements_x(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0) return 0;
@@ -72,7 +73,7 @@ Status MpiLane::start(Message message) {
     return {};
 }
 
-/// Of the message at `place`, with the request at `index`.
+/// Starts the next piece of the message at `place`, with the request at `index`.
 Status MpiLane::start_piece(std::uint32_t place, std::size_t index) {
     Message& message = messages_[place];
     MPI_Request& request = requests_[index];
@@ -130,13 +131,13 @@ Status MpiLane::problem_of(const Message& message, const MPI_Status& status) con
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(status.MPI_ERROR, &error_class);
     if (error_class == MPI_SUCCESS) return {};
-    // Of a message in pieces others may still come: then the lane cannot go on.
+    // Other pieces of a message in pieces may still come: then the lane cannot go on.
     if (error_class == MPI_ERR_TRUNCATE && message.pieces_started == 1)
         return too_long(message.peer, message.tag, message.size_bytes, bytes_in(status));
     return from_mpi(status.MPI_ERROR, call_of(message));
 }
 
-/// The next piece, if there is one, takes the place of this one's request.
+/// Ends a piece. The next piece, if there is one, takes the place of its request.
 Status MpiLane::finish_piece(std::size_t index, const MPI_Status& status, bool failed) {
     const std::uint32_t place = pieces_[index].message;
     Message& message = messages_[place];
@@ -151,8 +152,8 @@ Status MpiLane::finish_piece(std::size_t index, const MPI_Status& status, bool f
     return message.all_started ? Status() : start_piece(place, index);
 }
 
-/// The message ended sooner than its receive would have: nothing comes for what is posted behind
-/// `last`. Returns how many of these requests are among the first `tested`.
+/// Drops receives of a message that has ended sooner than its receive would have: nothing comes for
+/// what is posted behind `last`. Returns how many of these requests are among the first `tested`.
 std::size_t MpiLane::drop_receives_behind(Piece last, std::size_t tested) {
     std::size_t dropped = 0;
     for (std::size_t i = 0; i < active_; ++i) {
@@ -230,7 +231,8 @@ void MpiLane::cancel_receives() {
     compact();
 }
 
-/// Only sends are left. Peers that are alive take them soon; nothing else can be waited for.
+/// Waits for the sends, which alone are left, and gives up what remains. Peers that are alive take
+/// them soon; nothing else can be waited for.
 void MpiLane::give_up_sends() {
     const auto deadline = std::chrono::steady_clock::now() + abandon_patience;
     while (active_ > 0 && std::chrono::steady_clock::now() < deadline) {

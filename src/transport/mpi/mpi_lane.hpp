@@ -12,13 +12,13 @@
 
 namespace gradcoll {
 
-/// A message is one MPI message, or, to ranks that cut_messages() named, several of one tag: short
-/// enough for the MPI library to send them without asking the receiver first. Over TCP the question
-/// and the answer wait behind the data that go the same way, and two ranks that send to one another
-/// end up doing so by turns (docs/lab.md).
+/// An MpiLane sends a message as one MPI message, or, to ranks that cut_messages() named, as
+/// several of one tag, each short enough for the MPI library to send it without asking the receiver
+/// first. Over TCP the question and the answer wait behind the data that go the same way, and two
+/// ranks that send to one another end up doing so by turns (docs/lab.md).
 class MpiLane final : public Lane {
   public:
-    /// `comm`: the one of the channel. A message of `unasked_bytes` leaves over TCP without a
+    /// `comm` is the one of the channel. A message of `unasked_bytes` leaves over TCP without a
     /// question to the receiver first.
     MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_bytes, std::size_t capacity);
     ~MpiLane() override;
@@ -36,9 +36,9 @@ class MpiLane final : public Lane {
 
   private:
     struct Message {
-        std::byte* data = nullptr;  ///< of sends, too: MPI alone knows that it only reads them
+        std::byte* data = nullptr;  ///< memory of sends, too: MPI alone knows that it only reads it
         std::size_t size_bytes = 0;
-        std::size_t data_bytes = 0;  ///< of a send; behind them pieces are empty
+        std::size_t data_bytes = 0;  ///< length of a send; behind it pieces are empty
         std::size_t piece_bytes = 0;
         std::size_t started_bytes = 0;
         std::size_t moved_bytes = 0;
@@ -48,11 +48,11 @@ class MpiLane final : public Lane {
         int peer = -1;
         int tag = -1;
         bool receives = false;
-        bool ends_short = false;  ///< with a piece that is shorter than the others
+        bool ends_short = false;  ///< whether its last piece is shorter than the others
         bool all_started = false;
         bool arrived = false;  ///< its last piece has just come
     };
-    /// What a request is for.
+    /// Piece says what a request is for.
     struct Piece {
         std::uint32_t message = 0;
         std::uint32_t number = 0;  ///< among those of the message
@@ -76,7 +76,7 @@ class MpiLane final : public Lane {
     CutEnd cut_end_ = CutEnd::by_length;
     std::vector<MPI_Request>
         requests_;               ///< the first active_ are in flight, in the order of their starts
-    std::vector<Piece> pieces_;  ///< by request
+    std::vector<Piece> pieces_;  ///< one per request
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_;  ///< places in messages_
     std::vector<int> indices_;

@@ -18,16 +18,16 @@
 namespace gradcoll {
 namespace {
 
-/// The smallest of all ranks' numbers.
+/// Returns the smallest of all ranks' numbers.
 Result<std::int64_t> smallest_of_all(MPI_Comm comm, std::int64_t mine) {
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT64_T, MPI_MIN, comm),
                           "MPI_Allreduce"));
     return mine;
 }
 
-/// What ranks think of an offer: one rank, or all of them added up.
+/// Judgement is what ranks think of an offer: one rank, or all of them added up.
 struct Judgement {
-    std::uint64_t refusing = 0;   ///< ranks
+    std::uint64_t refusing = 0;   ///< how many ranks refuse
     std::uint64_t one_sided = 0;  ///< a checksum: 0 if whoever reaches a rank is reached by it
     // Pairs that have no way yet if the offer is taken; each pair counts for both of its ranks.
     std::uint64_t missing = 0;
@@ -43,7 +43,7 @@ Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
     return Judgement{sums[0], sums[1], sums[2], sums[3]};
 }
 
-/// Only those by which this rank goes to some rank.
+/// Keeps only those ways by which this rank goes to some rank.
 std::vector<Way> ways_in_use(std::vector<Way> ways, int rank_count) {
     std::vector<bool> used(ways.size());
     for (const auto& routes : {routes_by(ways, rank_count), short_routes_by(ways, rank_count)})
@@ -55,8 +55,8 @@ std::vector<Way> ways_in_use(std::vector<Way> ways, int rank_count) {
     return kept;
 }
 
-/// Whether it can do without what a RoutedChannel adds: ranks are called there as here, and the MPI
-/// library is served.
+/// Returns whether the way can do without what a RoutedChannel adds: ranks are called there as
+/// here, and the MPI library is served.
 bool stands_alone(const Way& way, int tag_limit) {
     const Channel& channel = *way.channel;
     if (channel.rank_count() != static_cast<int>(way.places.size())) return false;
@@ -67,7 +67,7 @@ bool stands_alone(const Way& way, int tag_limit) {
     return channel.tag_limit() == tag_limit;
 }
 
-/// "to 3 ranks by shm (encodes by itself)", for each way of this rank.
+/// Logs "to 3 ranks by shm (encodes by itself)", for each way of this rank.
 void log_ways(const std::vector<Way>& ways, int rank, int rank_count) {
     const std::vector<PeerRoute> routes = routes_by(ways, rank_count);
     for (std::size_t way = 0; way < ways.size(); ++way) {
@@ -89,7 +89,7 @@ void log_ways(const std::vector<Way>& ways, int rank, int rank_count) {
     }
 }
 
-/// Asks one transport after another, and keeps what they offer.
+/// Offers asks one transport after another, and keeps what they offer.
 class Offers {
   public:
     explicit Offers(MPI_Comm comm) : comm_(comm) {
@@ -98,11 +98,12 @@ class Offers {
         wanted_.assign(static_cast<std::size_t>(rank_count_), true);
     }
 
-    /// Whether every rank reaches all ranks, itself included, and with short messages, too.
+    /// Returns whether every rank reaches all ranks, itself included, and with short messages, too.
     bool complete() const {
         return missing_.missing == 0 && missing_.missing_self == 0 && !lacks_short_ways_;
     }
-    /// A rank needs no way to itself: plans have no such messages.
+    /// Returns whether every rank reaches all others. A rank needs no way to itself: plans have no
+    /// such messages.
     bool sufficient() const { return missing_.missing == 0; }
 
     Status ask(const Transport& row, const ChannelOptions& options) {
@@ -121,7 +122,7 @@ class Offers {
         return {};
     }
 
-    /// The same on every rank: the lowest pair.
+    /// Returns the error for the lowest pair without a way, the same on every rank.
     Status unreached(const ChannelOptions& options) const {
         std::int64_t pair = std::numeric_limits<std::int64_t>::max();
         for (int peer = rank_count_; peer-- > 0;)
@@ -162,7 +163,7 @@ class Offers {
         return mine;
     }
 
-    /// What the peer adds takes it away again.
+    /// Returns a number that what the peer adds takes away again.
     std::uint64_t signed_name_of_pair(int peer) const {
         const std::uint64_t name =
             Hash().value(std::min(rank_, peer)).value(std::max(rank_, peer)).digest();
@@ -177,7 +178,8 @@ class Offers {
             {row.name, std::move(offer.channel), std::move(offer.places), row.short_bytes});
     }
 
-    /// By one rank that refused; once a process where somebody has named it.
+    /// Logs why ranks refused a transport. One of these ranks does it, and aloud only once in a
+    /// process if somebody has named the transport.
     Status tell_refusal(const Transport& row, const Status& mine,
                         const ChannelOptions& options) const {
         static std::atomic<bool> is_told{false};
@@ -192,9 +194,9 @@ class Offers {
     MPI_Comm comm_;
     int rank_ = 0;
     int rank_count_ = 1;
-    std::vector<bool> wanted_;  ///< by rank: no way reaches it yet
+    std::vector<bool> wanted_;  ///< one per rank: whether no way reaches it yet
     Judgement missing_{.missing = 1};
-    bool lacks_short_ways_ = false;  ///< the last resort is to be asked, too
+    bool lacks_short_ways_ = false;  ///< whether the last resort is to be asked, too
     std::vector<Way> ways_;
 };
 
@@ -212,7 +214,7 @@ Result<std::unique_ptr<Channel>> make_channel_of(MPI_Comm comm,
 
 namespace {
 
-/// Once a job.
+/// Warns once in a job.
 void tell_if_agents_are_left_out(const ChannelOptions& options) {
     static std::atomic<bool> is_told{false};
     if (options.nic.use == NicUse::off || options.transports.allows("nic")) return;

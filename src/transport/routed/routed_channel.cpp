@@ -10,14 +10,14 @@
 namespace gradcoll {
 namespace {
 
-/// Idle polls for one look of the MPI library after its own messages, which costs it about as much
-/// as all of them.
+/// After so many idle polls the MPI library looks after its own messages once, which costs it about
+/// as much as all of them.
 constexpr unsigned idle_polls_a_probe = 16;
 
-/// One lane for all ways: a message takes that of its peer.
+/// A RoutedLane is one lane for all ways: a message takes that of its peer.
 class RoutedLane final : public Lane {
   public:
-    /// The lanes of all ways have room for `capacity` messages: one may get all of them.
+    /// Opens a lane of each way with room for `capacity` messages: one may get all of them.
     RoutedLane(RoutedChannel& channel, const std::vector<PeerRoute>& routes, std::size_t capacity)
         : channel_(channel), routes_(routes), capacity_(capacity), ways_(channel.ways().size()) {
         for (std::size_t way = 0; way < ways_.size(); ++way)
@@ -103,7 +103,7 @@ class RoutedLane final : public Lane {
         return count;
     }
 
-    /// Only one way at a time can wake it.
+    /// Rests in the only busy way, since only one at a time can wake it.
     bool rest(std::chrono::microseconds longest) override {
         const auto is_busy = [](const OpenWay& way) { return way.lane->in_flight() > 0; };
         const auto busy = std::find_if(ways_.begin(), ways_.end(), is_busy);
@@ -154,11 +154,12 @@ class RoutedLane final : public Lane {
     }
 
     RoutedChannel& channel_;
-    const std::vector<PeerRoute>& routes_;  ///< by rank
+    const std::vector<PeerRoute>& routes_;  ///< one per rank
     std::size_t capacity_;
-    std::vector<OpenWay> ways_;  ///< by way of the channel
-    std::size_t first_ = 0;      ///< in the next poll: none starves where there is little room
-    unsigned idle_polls_ = 0;    ///< without any message that drives MPI
+    std::vector<OpenWay> ways_;  ///< one for each way of the channel
+    std::size_t first_ =
+        0;  ///< first way in the next poll: none starves where there is little room
+    unsigned idle_polls_ = 0;  ///< how many had no message that drives MPI under way
 };
 
 }  // namespace
@@ -191,7 +192,8 @@ RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit
     for (const Way& way : ways_) short_bytes_ = std::max(short_bytes_, way.short_bytes);
 }
 
-/// In every process once; what was carried later, and had nothing to complain of, does not count.
+/// Warns once in every process; what was carried later, and had nothing to complain of, does not
+/// count.
 void RoutedChannel::tell_unused(const std::string& why) const {
     static std::atomic<bool> is_told{false};
     for (const Way& way : ways_)
@@ -199,8 +201,8 @@ void RoutedChannel::tell_unused(const std::string& why) const {
             log(warn_once_a_job(), "messages do not go by {}: {}", way.name, why);
 }
 
-/// One that was asked for, takes no short messages, and has had no others, here or before. It may
-/// also have added vectors.
+/// Tells of ways that were asked for, take no short messages, and have had no others, here or
+/// before. Such a way may also have added vectors.
 void RoutedChannel::tell_of_unused_ways() {
     static std::atomic<bool> any_used{false};
     const bool any_sent =
@@ -231,7 +233,7 @@ std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
     return std::make_unique<RoutedLane>(*this, routes_, capacity);
 }
 
-/// The first way that has them: they are those of all ranks.
+/// Returns the sums of the first way that has them: they are those of all ranks.
 VectorSums* RoutedChannel::vector_sums() {
     for (const Way& way : ways_)
         if (VectorSums* const sums = way.channel->vector_sums(); sums != nullptr) return sums;

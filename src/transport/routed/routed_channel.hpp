@@ -14,31 +14,34 @@
 
 namespace gradcoll {
 
-/// A channel to some ranks of a communicator, by ranks of its own.
+/// A Way is a channel to some ranks of a communicator, with numbers of its own for them.
 struct Way {
-    std::string_view name;  ///< of its transport
+    std::string_view name;  ///< name of its transport
     std::unique_ptr<Channel> channel;
-    std::vector<int> places;  ///< by rank of the communicator: who that is here; -1: not reached
-    std::size_t short_bytes = 0;  ///< of messages that had better go another way (Transport)
+    std::vector<int>
+        places;  ///< one per rank of the communicator: its number in the channel; -1: not reached
+    std::size_t short_bytes =
+        0;  ///< size of messages below which another way is better (Transport)
 };
 
-/// A way, by its place among several, and who the peer is there.
+/// PeerRoute is a way, by its place among several, and the number that the peer has there.
 struct PeerRoute {
     int way = -1;  ///< -1: none reaches it
     int place = -1;
 };
-/// By rank: the first way that reaches it.
+/// Returns, by rank, the first way that reaches it.
 std::vector<PeerRoute> routes_by(const std::vector<Way>& ways, int rank_count);
-/// The first that also takes short messages; where there is none, the first.
+/// Returns, by rank, the first way that also takes short messages; where there is none, the first.
 std::vector<PeerRoute> short_routes_by(const std::vector<Way>& ways, int rank_count);
 
-/// The one place that knows who is reached how. A lane holds a lane of each way that some rank is
-/// reached by; a poll serves all of them, the first of them in turns, and lets the MPI library go
-/// on also while no message of ours does. Messages to ranks that no way reaches are refused.
+/// A RoutedChannel is the one place that knows who is reached how. A lane holds a lane of each way
+/// that some rank is reached by; a poll serves all of them, the first of them in turns, and lets
+/// the MPI library go on also while no message of ours does. Messages to ranks that no way reaches
+/// are refused.
 class RoutedChannel final : public Channel {
   public:
-    /// Local. `ways`: the first that reaches a rank is taken. `tag_limit`: the same on all ranks;
-    /// no way's is lower. `comm`: the ranks; must outlive the channel.
+    /// Takes for each rank the first of `ways` that reaches it. `tag_limit` is the same on all
+    /// ranks, and no way's is lower. `comm` has the ranks, and must outlive the channel. Local.
     RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit);
     /// Logs what each way has carried.
     ~RoutedChannel() override;
@@ -53,7 +56,7 @@ class RoutedChannel final : public Channel {
     std::unique_ptr<Lane> open_short_lane(std::size_t capacity) override;
     VectorSums* vector_sums() override;
 
-    /// In range only.
+    /// Returns how `peer`, which must be in range, is reached.
     const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
     const std::vector<Way>& ways() const { return ways_; }
     MPI_Comm comm() const { return comm_; }
@@ -62,7 +65,7 @@ class RoutedChannel final : public Channel {
         std::uint64_t messages = 0;
         std::uint64_t bytes = 0;
     };
-    /// What a lane has sent by a way. Thread safe.
+    /// Adds what a lane has sent by a way. Thread safe.
     void add_traffic(std::size_t way, const Traffic& sent);
 
   private:
@@ -75,10 +78,10 @@ class RoutedChannel final : public Channel {
 
     MPI_Comm comm_;
     std::vector<Way> ways_;
-    std::vector<PeerRoute> routes_;  ///< by rank of the communicator
+    std::vector<PeerRoute> routes_;  ///< one per rank of the communicator
     std::vector<PeerRoute> short_routes_;
     std::size_t short_bytes_ = 0;
-    std::vector<Sums> sums_;  ///< by way
+    std::vector<Sums> sums_;  ///< one per way
     int tag_limit_;
     int rank_ = 0;
 };

@@ -15,47 +15,51 @@
 namespace gradcoll {
 
 struct ChannelOptions {
-    /// Memory that every rank shares with its host for bytes on their way; none: 2 MiB, but 64 MiB
-    /// for a host; 0: no memory may be shared.
+    /// Every rank shares so much memory with its host for bytes on their way. Without a value it is
+    /// 2 MiB, but 64 MiB for a host; 0 means that no memory may be shared.
     std::optional<std::size_t> cells_bytes = {};
-    /// Whether receivers may read large messages from their senders' memory where the system
-    /// permits it.
+    /// If this is set, receivers may read large messages from their senders' memory where the
+    /// system permits it.
     bool read_peers = true;
     TransportChoice transports = {};
     NicChoice nic = {};
 };
 
-/// What a transport is asked.
+/// OfferRequest is what a transport is asked.
 struct OfferRequest {
-    MPI_Comm comm;  ///< as for make_channel()
-    /// By rank of `comm`: no transport before this one reaches it. Others need not be offered.
+    MPI_Comm comm;  ///< the communicator, as for make_channel()
+    /// For each rank of `comm` this says that no transport before this one reaches it. Others need
+    /// not be offered.
     const std::vector<bool>& wanted;
     const ChannelOptions& options;
 };
 
-/// What a transport offers this rank.
+/// Offer is what a transport offers this rank.
 struct Offer {
     std::unique_ptr<Channel> channel;  ///< null: it reaches nobody
-    /// By rank of the communicator: who that is on `channel`; -1: not reached. Empty likewise.
+    /// This has for each rank of the communicator its number on `channel`; -1 if it is not reached.
+    /// It is empty if there is no channel.
     std::vector<int> places;
 };
 
-/// A folder's extension.cmake says gradcoll_extension(transport NAME SOURCES ...), and one of the
-/// sources defines `const Transport& NAME_transport();` in namespace gradcoll.
+/// A Transport is found by its extension: a folder's extension.cmake says
+/// gradcoll_extension(transport NAME SOURCES ...), and one of the sources defines `const Transport&
+/// NAME_transport();` in namespace gradcoll.
 struct Transport {
-    std::string_view name;  ///< as people write it in GC_TRANSPORTS
+    std::string_view name;  ///< the name that people write in GC_TRANSPORTS
     std::string_view description;
-    /// Reaches every rank, so it is asked after all others, wherever its row is.
+    /// A last resort reaches every rank, so it is asked after all others, wherever its row is.
     bool is_last_resort = false;
-    /// Collective over the communicator; options are the same on all ranks. If a rank reaches a
-    /// peer, that peer reaches it; mostly each reaches itself, too. The channel outlives
-    /// everything that the offer was made from but the communicator. A Status refuses: then no
-    /// rank goes this way, and all ranks of the call must still have left it.
+    /// Offers a channel. Collective over the communicator; options are the same on all ranks. If a
+    /// rank reaches a peer, that peer reaches it; mostly each reaches itself, too. The channel
+    /// outlives everything that the offer was made from but the communicator. A Status refuses:
+    /// then no rank goes this way, and all ranks of the call must still have left it.
     Result<Offer> (*offer)(const OfferRequest& request) = nullptr;
-    /// Whether it may reach somebody with these options; null: always. Others are not asked.
+    /// Returns whether it may reach somebody with these options; others are not asked. Null stands
+    /// for always.
     bool (*is_wanted)(const ChannelOptions& options) = nullptr;
-    /// Operations whose messages are shorter take another transport where there is one: this one
-    /// takes longer for them. The same in all processes.
+    /// Operations whose messages are shorter take another transport if there is one, since this one
+    /// takes longer for them. It is the same in all processes.
     std::size_t short_bytes = 0;
 };
 

@@ -8,10 +8,12 @@
 
 namespace gradcoll {
 
-/// In the order in which they are asked: that of the table, last resorts last.
+/// Returns the transports in the order in which they are asked: that of the table, last resorts
+/// last.
 std::span<const Transport* const> transport_table();
 
-/// "shm, mpi": the names of the rows, or of the last resorts among them.
+/// Returns the names of the rows, "shm, mpi"; last_resort_names() has only those of the last
+/// resorts.
 std::string transport_names();
 std::string last_resort_names();
 

@@ -9,13 +9,13 @@
 
 namespace gradcoll {
 
-/// Runs of adjacent cells. Low cells come first, so that those in use stay in the caches. Some are
-/// kept for messages that have met their receive: what nobody asks for yet cannot stop what
-/// somebody waits for. Thread safe only from outside.
+/// A CellPool gives out runs of adjacent cells. Low cells come first, so that those in use stay in
+/// the caches. Some are kept for messages that have met their receive: what nobody asks for yet
+/// cannot stop what somebody waits for. Thread safe only from outside.
 class CellPool {
   public:
     enum class Purpose : std::uint8_t { unasked, asked };
-    /// Cells that unasked messages may hold at most.
+    /// Unasked messages may hold at most so many cells.
     static constexpr int unasked_cells = 48;
 
     struct Run {
@@ -23,11 +23,11 @@ class CellPool {
         int count = 0;
     };
 
-    /// `count` adjacent cells for bytes to `peer`; none if there are not so many.
+    /// Takes `count` adjacent cells for bytes to `peer`; none if there are not so many.
     std::optional<Run> take(int count, int peer, Purpose purpose);
-    /// As many as there are up to `count`; none if there are none.
+    /// Takes as many adjacent cells as there are, up to `count`; none if there are none.
     std::optional<Run> take_up_to(int count, int peer, Purpose purpose);
-    /// Frees the run that begins in `cell` if `peer` has it; else false.
+    /// Frees the run that begins in `cell` if `peer` has it; else returns false.
     bool give_back(std::uint32_t cell, int peer);
 
   private:

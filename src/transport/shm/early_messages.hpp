@@ -11,20 +11,21 @@
 
 namespace gradcoll {
 
-/// For each peer, in the order in which they came. Thread safe only from outside.
+/// EarlyMessages keeps messages for each peer in the order in which they came. Thread safe only
+/// from outside.
 class EarlyMessages {
   public:
     explicit EarlyMessages(std::size_t peers) : peers_(peers) { pool_.reserve(places_at_first); }
 
     void keep(int peer, const RecordBody& message);
-    /// The oldest one with this group and tag.
+    /// Takes the oldest one with this group and tag.
     std::optional<RecordBody> take(int peer, std::uint16_t group, int tag);
-    /// The oldest one of this group.
+    /// Takes the oldest one of this group.
     std::optional<RecordBody> take_any(int peer, std::uint16_t group);
-    /// The one that its sender announced under this id.
+    /// Takes the one that its sender announced under this id.
     std::optional<RecordBody> take_announced(int peer, std::uint64_t sender_id);
-    /// So many that no more of the peer's records should be looked at: what a peer sends without
-    /// being asked must not grow without bounds here.
+    /// Returns whether there are so many that no more of the peer's records should be looked at:
+    /// what a peer sends without being asked must not grow without bounds here.
     bool is_full(int peer) const;
 
   private:

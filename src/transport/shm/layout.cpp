@@ -14,7 +14,8 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t least_cell_bytes = 256;
 constexpr int few_ranks = 32;
 
-/// With a Feedback a pair has 1 KiB among few ranks and 256 bytes among many.
+/// Returns the number of slots. With a Feedback a pair has 1 KiB among few ranks and 256 bytes
+/// among many.
 int slots_among(int rank_count) {
     return rank_count <= few_ranks ? 15 : 3;
 }

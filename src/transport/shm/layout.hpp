@@ -20,24 +20,25 @@ enum class RecordKind : std::uint8_t {
     retract       ///< from the sender: the rest of this message will not come
 };
 
-/// What records other than inlined ones say. Ids are of their owner's making; peers give them back.
+/// MessageNote is what records other than inlined ones say. Ids are of their owner's making; peers
+/// give them back.
 struct MessageNote {
     std::uint64_t sender_id = 0;
     std::uint64_t receiver_id = 0;
-    std::uint64_t size_bytes = 0;  ///< of the whole message
+    std::uint64_t size_bytes = 0;  ///< size of the whole message
     std::uint64_t address = 0;     ///< where it is in the sender's process; 0: not to be read there
-    std::uint32_t epoch = 0;       ///< of the sender, when it announced
+    std::uint32_t epoch = 0;       ///< epoch of the sender when it announced
     std::uint32_t first_cell = 0;
-    std::uint64_t run_bytes = 0;  ///< in cells from the first; 0: none
+    std::uint64_t run_bytes = 0;  ///< size of what is in cells from the first; 0: nothing
 };
 
-/// One record without the word that says that it is there.
+/// RecordBody is one record without the word that says that it is there.
 struct RecordBody {
     static constexpr std::size_t inline_limit = 48;
 
     RecordKind kind = RecordKind::inlined;
     std::uint8_t inline_bytes = 0;
-    std::uint16_t group = 0;  ///< of messages: whose receives they may meet
+    std::uint16_t group = 0;  ///< group of receives that the message may meet
     std::int32_t tag = 0;
     std::array<std::byte, inline_limit> payload = {};  ///< the bytes, or a MessageNote
 
@@ -49,37 +50,40 @@ static_assert(sizeof(MessageNote) == RecordBody::inline_limit);
 using SharedCounter = std::atomic<std::uint64_t>;
 static_assert(SharedCounter::is_always_lock_free);
 
-/// One cache line. `turn` is one more than the number of records before this one in its outbox.
+/// A Record is one cache line. `turn` is one more than the number of records before this one in its
+/// outbox.
 struct alignas(64) Record {
     SharedCounter turn{0};
     RecordBody body;
 };
 static_assert(sizeof(Record) == 64);
 
-/// What a rank tells one peer about that peer's records and cells.
+/// Feedback is what a rank tells one peer about that peer's records and cells.
 struct alignas(64) Feedback {
-    SharedCounter taken{0};            ///< records of the peer's outbox
+    SharedCounter taken{0};            ///< how many records of the peer's outbox were taken
     SharedCounter inlined_matched{0};  ///< inlined messages of the peer that met their receive
     SharedCounter released{0};  ///< bit c flips when the peer's run that begins in cell c was read
 };
 
-/// What a rank tells all peers.
+/// PartHeader is what a rank tells all peers.
 struct alignas(64) PartHeader {
     std::atomic<std::uint32_t> epoch{0};  ///< counts on before announced sends are given up
 };
 
-/// Offsets, the same on every rank. One part a rank, in rank order: PartHeader, a Feedback for each
-/// rank, an outbox for each rank, cells. Objects begin their lives as zeros.
+/// ShmLayout has the offsets, which are the same on every rank. Each rank has one part, in rank
+/// order: PartHeader, a Feedback for each rank, an outbox for each rank, cells. Objects begin their
+/// lives as zeros.
 class ShmLayout {
   public:
     static constexpr int cell_count = 64;  ///< bits of a word
     /// Errors: invalid_argument if there is too little for the rings and cells.
     static Result<ShmLayout> make(std::byte* memory, int rank_count, std::size_t bytes_a_rank);
-    /// That leaves about so much for cells; a multiple of a page.
+    /// Returns the size that leaves about so much for cells; a multiple of a page.
     static std::size_t bytes_a_rank_for(int rank_count, std::size_t cells_bytes);
 
     int rank_count() const { return rank_count_; }
-    /// 256 bytes a pair at most where there are many ranks.
+    /// Returns the number of slots of an outbox. A pair has 256 bytes at most where there are many
+    /// ranks.
     int slots() const { return slots_; }
     std::size_t cell_bytes() const { return cell_bytes_; }
 

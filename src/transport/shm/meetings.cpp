@@ -21,14 +21,14 @@ std::uint64_t random_number() {
     return std::uint64_t{random()} << 32 | random();
 }
 
-/// Where a rank keeps a number that only it knows.
+/// Secret says where a rank keeps a number that only it knows.
 struct Secret {
     std::int64_t process = 0;
     std::uint64_t address = 0;
     std::uint64_t value = 0;
 };
 
-/// The lowest answer of all ranks of the host.
+/// Returns the lowest answer of all ranks of the host.
 Result<bool> all_say(const HostComm& host, bool mine) {
     int answer = mine ? 1 : 0;
     GRADCOLL_TRY(
@@ -37,7 +37,7 @@ Result<bool> all_say(const HostComm& host, bool mine) {
     return answer == 1;
 }
 
-/// Of all ranks of the host.
+/// Collects the secrets of all ranks of the host.
 Result<std::vector<Secret>> secrets_of(const HostComm& host, const Secret& mine) {
     std::vector<Secret> all(static_cast<std::size_t>(host.size));
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
@@ -46,8 +46,8 @@ Result<std::vector<Secret>> secrets_of(const HostComm& host, const Secret& mine)
     return all;
 }
 
-/// Who may be read, if every rank can read its neighbour: the number tells that it is the right
-/// process. Collective over the host; numbers stay where they are meanwhile.
+/// Returns who may be read, if every rank can read its neighbour: the number tells that it is the
+/// right process. Collective over the host; numbers stay where they are meanwhile.
 Result<PeerMemory> probe_reading(const HostComm& host, const std::vector<Secret>& all,
                                  std::size_t least_read_bytes) {
     const Secret& next = all[static_cast<std::size_t>((host.rank + 1) % host.size)];
@@ -63,7 +63,7 @@ Result<PeerMemory> probe_reading(const HostComm& host, const std::vector<Secret>
     return memory;
 }
 
-/// Memory, and the messages through it.
+/// A Meeting is memory, and the messages through it.
 struct Meeting {
     std::unique_ptr<SharedSegment> segment;
     std::shared_ptr<ShmTraffic> traffic;
@@ -84,7 +84,7 @@ Result<std::shared_ptr<ShmTraffic>> new_meeting(const HostComm& host,
     return std::shared_ptr<ShmTraffic>(meeting, meeting->traffic.get());
 }
 
-/// Whose messages go through one memory.
+/// MeetingKey says whose messages go through one memory.
 struct MeetingKey {
     std::vector<std::int64_t> processes;
     std::vector<int> rank_names;
@@ -93,14 +93,14 @@ struct MeetingKey {
     bool operator==(const MeetingKey&) const = default;
 };
 
-/// As rank 0 of the host sends it.
+/// Proposal is what rank 0 of the host sends.
 struct Proposal {
-    std::uint64_t meeting = 0;  ///< 0: a new one
-    std::uint64_t next = 0;     ///< what a new one is called
-    std::uint64_t group = 0;    ///< in the one that is there
+    std::uint64_t meeting = 0;  ///< the meeting to join; 0: a new one
+    std::uint64_t next = 0;     ///< name for a new one
+    std::uint64_t group = 0;    ///< number of the group in the one that is there
 };
 
-/// All meetings of this process, by names that no two of a host have.
+/// Meetings knows all meetings of this process, by names that no two of a host have.
 class Meetings {
   public:
     Proposal propose(const MeetingKey& key) {
@@ -122,7 +122,7 @@ class Meetings {
         }
         return proposal;
     }
-    /// Null: this process has it no more, or never had it, or it has failed.
+    /// Returns null if this process has the meeting no more, or never had it, or if it has failed.
     std::shared_ptr<ShmTraffic> find(std::uint64_t name) {
         const std::scoped_lock lock(mutex_);
         for (const Known& known : known_)
@@ -139,7 +139,7 @@ class Meetings {
         std::uint64_t name = 0;
         MeetingKey key;
         std::weak_ptr<ShmTraffic> traffic;
-        std::uint16_t last_group = 0;  ///< that was used; dealt by rank 0
+        std::uint16_t last_group = 0;  ///< number of the last one that was used; dealt by rank 0
     };
 
     static bool is_sound(const Known& known) {
@@ -151,19 +151,20 @@ class Meetings {
     std::vector<Known> known_;
 };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Returns the meetings, which are never destroyed: calls may still come while the process leaves.
 Meetings& meetings() {
     static Meetings& meetings = *new Meetings;
     return meetings;
 }
 
-/// In the proposed meeting. Null, on every rank: one of them does not have it as the others do.
+/// Joins the proposed meeting. Returns null, on every rank, if one of them does not have it as the
+/// others do.
 Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& proposal) {
     std::unique_ptr<Channel> channel;
     const auto traffic = meetings().find(proposal.meeting);
     if (traffic != nullptr && traffic->rank() == host.rank && traffic->rank_count() == host.size)
         channel = std::make_unique<ShmChannel>(traffic, static_cast<std::uint16_t>(proposal.group));
-    // Also tells everybody that all have made it, before anybody sends.
+    // This also tells everybody that all have made it, before anybody sends.
     if (!GRADCOLL_VALUE(all_say(host, channel != nullptr))) channel.reset();
     return channel;
 }

@@ -11,7 +11,7 @@
 
 namespace gradcoll {
 
-/// The same on all ranks.
+/// MeetingChoice is the same on all ranks.
 struct MeetingChoice {
     std::size_t bytes_a_rank = 0;      ///< ShmLayout::bytes_a_rank_for()
     std::size_t least_read_bytes = 0;  ///< receivers read longer messages from their senders'
@@ -20,8 +20,8 @@ struct MeetingChoice {
     bool operator==(const MeetingChoice&) const = default;
 };
 
-/// A channel between the ranks of the host, which have the same numbers there. Collective. The
-/// first `own_meetings` communicators of the same processes, in the same order, under the same
+/// Makes a channel between the ranks of the host, which have the same numbers there. Collective.
+/// The first `own_meetings` communicators of the same processes, in the same order, under the same
 /// numbers, with the same choice, get memory of their own: threads of different ones then never
 /// wait for each other. Any more share it with the one that has the fewest. Memory lives as long as
 /// a channel in it. Thread safe. Errors, on all ranks of the host: those of SharedSegment.

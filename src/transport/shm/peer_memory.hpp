@@ -10,14 +10,15 @@
 
 namespace gradcoll {
 
-/// Reads at most `size_bytes` at `address` of a process. Returns how many were read, or -errno.
+/// A ReadProcess reads at most `size_bytes` at `address` of a process. It returns how many were
+/// read, or -errno.
 using ReadProcess = ssize_t (*)(pid_t process, std::uint64_t address, void* to,
                                 std::size_t size_bytes);
 ssize_t read_process(pid_t process, std::uint64_t address, void* to, std::size_t size_bytes);
 
-/// Whether and how receivers read large messages straight from their senders.
+/// PeerMemory says whether and how receivers read large messages straight from their senders.
 struct PeerMemory {
-    std::vector<pid_t> processes;  ///< by rank; empty: nobody reads
+    std::vector<pid_t> processes;  ///< one per rank; empty: nobody reads
     std::size_t least_bytes = 0;   ///< smaller messages go through cells
     ReadProcess read = read_process;
 

@@ -12,11 +12,12 @@
 namespace gradcoll {
 namespace {
 
-/// Between two looks at everything else.
+/// So much is read between two looks at everything else.
 constexpr std::size_t read_piece_bytes = 512 * 1024;
 
-/// The send of an announced message that left whole has ended already. An empty one is announced
-/// without cells when too many inlined ones are unmatched, so its sender learns of its end from us.
+/// Returns whether the sender waits for an answer. The send of an announced message that left whole
+/// has ended already. An empty one is announced without cells when too many inlined ones are
+/// unmatched, so its sender learns of its end from us.
 bool waits_for_answer(const MessageNote& note) {
     return note.size_bytes == 0 || note.run_bytes != note.size_bytes;
 }
@@ -74,7 +75,7 @@ void ReceiveSide::on_message(int peer, const RecordBody& body) {
         early_.keep(peer, body);
 }
 
-/// Its sender is told whatever it waits for.
+/// Drops a message, and tells its sender whatever it waits for.
 void ReceiveSide::drop(int peer, const RecordBody& body) {
     if (body.kind == RecordKind::inlined) return wire(peer).count_inlined_match();
     const MessageNote note = body.note();
@@ -96,8 +97,8 @@ void ReceiveSide::on_record(int peer, const RecordBody& body) {
     on_message(peer, body);
 }
 
-/// Lengths and places are inside what there is: the peer's memory is not trusted, and everything
-/// behind this function computes addresses with them.
+/// Checks that lengths and places are inside what there is: the peer's memory is not trusted, and
+/// everything behind this function computes addresses with them.
 bool ReceiveSide::is_sound(int peer, const RecordBody& body) {
     if (body.kind == RecordKind::inlined) {
         if (body.inline_bytes <= RecordBody::inline_limit && body.tag >= 0) return true;
@@ -120,7 +121,8 @@ bool ReceiveSide::is_sound(int peer, const RecordBody& body) {
 void ReceiveSide::meet_inlined(std::uint32_t index, const RecordBody& body) {
     Incoming& receive = pool_[index];
     const RecvRequest& request = receive.request;
-    // Counted when met, not when taken: messages nobody receives must not fill this rank's memory.
+    // It is counted when met, not when taken: messages nobody receives must not fill this rank's
+    // memory.
     wire(request.peer).count_inlined_match();
     const std::size_t size = body.inline_bytes;
     if (size > request.size_bytes)
@@ -160,7 +162,7 @@ void ReceiveSide::take_run(Incoming& receive, const MessageNote& note) {
     release_run(request.peer, note);
 }
 
-/// Wanted or not, the peer has its cells back: it would run out of them otherwise.
+/// Gives the peer its cells back, wanted or not: it would run out of them otherwise.
 void ReceiveSide::release_run(int peer, const MessageNote& note) {
     if (note.run_bytes > 0) wire(peer).release(note.first_cell);
 }
@@ -181,7 +183,7 @@ void ReceiveSide::on_piece(int peer, const MessageNote& note) {
     finish(index);
 }
 
-/// Whether these bytes belong to the message that the receive met, and are still missing.
+/// Returns whether these bytes belong to the message that the receive met, and are still missing.
 bool ReceiveSide::was_pulled(int peer, std::uint32_t index, const MessageNote& note) {
     const Incoming& receive = pool_[index];
     return receive.request.peer == peer && receive.note.sender_id == note.sender_id &&
@@ -191,8 +193,8 @@ bool ReceiveSide::was_pulled(int peer, std::uint32_t index, const MessageNote& n
 
 // 4. The message is read where it lies in the sender's memory.
 
-/// The oldest message that is read is read first, a piece at a time: one that is long must not keep
-/// everything else of this rank waiting.
+/// Reads a piece of the oldest message that is read. One that is long must not keep everything else
+/// of this rank waiting.
 void ReceiveSide::read_some(int peer) {
     std::uint32_t index = of(peer).met.first;
     while (index != no_entry && !pool_[index].reads) index = pool_[index].next;
@@ -209,7 +211,7 @@ void ReceiveSide::read_some(int peer) {
     end(index, true);
 }
 
-/// False if the sender must send instead.
+/// Returns false if the sender must send instead.
 bool ReceiveSide::read_piece(Incoming& receive) {
     if (!may_read_) return false;
     const RecvRequest& request = receive.request;
@@ -226,9 +228,9 @@ bool ReceiveSide::read_piece(Incoming& receive) {
     return true;
 }
 
-/// The sender gave up some message, perhaps this one, and may have changed its bytes while they
-/// were read: it raises its epoch before it lets go of a buffer (6). If it was another message,
-/// asking for pieces costs time and nothing else.
+/// Returns whether the sender gave up some message, perhaps this one, and may have changed its
+/// bytes while they were read: it raises its epoch before it lets go of a buffer (6). If it was
+/// another message, asking for pieces costs time and nothing else.
 bool ReceiveSide::gave_up_since(const Incoming& receive) const {
     // The reads above come before the look at the epoch.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -236,15 +238,15 @@ bool ReceiveSide::gave_up_since(const Incoming& receive) const {
            receive.note.epoch;
 }
 
-// 3 and 5. What the sender is told. 5: a receive ends only when the answer is in the outbox, for
-// its rank may not poll any more afterwards, and the sender would wait for ever.
+// 3 and 5. The sender is told. 5: a receive ends only when the answer is in the outbox, for its
+// rank may not poll any more afterwards, and the sender would wait for ever.
 
 void ReceiveSide::pull(std::uint32_t index) {
     const Incoming& receive = pool_[index];
     reply(receive.request.peer, {RecordKind::pull, receive.note.sender_id, receive.id, no_entry});
 }
 
-/// All bytes are here, or none is wanted. The receive is in no list any more.
+/// Ends a receive: all bytes are here, or none is wanted. The receive is in no list any more.
 void ReceiveSide::end(std::uint32_t index, bool sender_waits) {
     if (!sender_waits) return finish(index);
     const Incoming& receive = pool_[index];
@@ -288,8 +290,8 @@ void ReceiveSide::finish(std::uint32_t index) {
 
 // 6. One side gives up.
 
-/// The sender does. An announcement that no receive has met is forgotten, another receive may take
-/// its place; one that was met cannot get the rest of its bytes any more.
+/// Handles a sender that gives up. An announcement that no receive has met is forgotten, and
+/// another receive may take its place; one that was met cannot get the rest of its bytes any more.
 void ReceiveSide::on_retract(int peer, const MessageNote& note) {
     const auto early = early_.take_announced(peer, note.sender_id);
     if (early) return release_run(peer, early->note());
@@ -305,8 +307,9 @@ void ReceiveSide::on_retract(int peer, const MessageNote& note) {
     finish(index);
 }
 
-/// A lane of this rank does: none of its buffers is written any more. Senders whose messages were
-/// met are told that nothing more is wanted; what is under way of them is dropped by its old id.
+/// Handles a lane of this rank that gives up: none of its buffers is written any more. Senders
+/// whose messages were met are told that nothing more is wanted; what is under way of them is
+/// dropped by its old id.
 void ReceiveSide::abandon(const FinishedMessages& lane) {
     const auto belongs = [&](const Incoming& receive) { return receive.request.lane == &lane; };
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {

@@ -14,30 +14,31 @@
 
 namespace gradcoll {
 
-/// A receive is posted until it meets a message, and met until that message's bytes are here or are
-/// known not to come. It is reported only when its sender has been told all that it waits for: the
-/// receiver may stop polling then. Thread safe only from outside.
+/// In a ReceiveSide a receive is posted until it meets a message, and met until that message's
+/// bytes are here or are known not to come. It is reported only when its sender has been told all
+/// that it waits for: the receiver may stop polling then. Thread safe only from outside.
 class ReceiveSide {
   public:
-    /// References must outlive it.
+    /// What the references mean must outlive it.
     ReceiveSide(const ShmLayout& layout, std::vector<PairWire>& wires, const PeerMemory& memory);
 
     void reserve(std::size_t receives) { pool_.reserve(receives); }
-    /// From now on messages of the group are kept for their receives; those of others are dropped,
-    /// for nobody here will receive them.
+    /// Keeps messages of the group for their receives from now on; those of others are dropped, for
+    /// nobody here will receive them.
     void open(std::uint16_t group);
-    /// None of its receives may be under way.
+    /// Closes the group, of which no receives may be under way.
     void close(std::uint16_t group);
     void start(const RecvRequest& request, std::uint16_t group);
-    /// A record of the kinds that senders write. What is wrong with it becomes the wire's fault.
+    /// Takes a record of the kinds that senders write. What is wrong with it becomes the wire's
+    /// fault.
     void on_record(int peer, const RecordBody& body);
-    /// Answers senders, and reads some from them.
+    /// Answers senders, and reads from some of them.
     void progress(int peer);
     bool is_busy(int peer) const;
-    /// So many messages wait for their receives that no more are looked at.
+    /// Returns whether so many messages wait for their receives that no more are looked at.
     bool is_full(int peer) const { return early_.is_full(peer); }
     void abandon(const FinishedMessages& lane);
-    std::size_t copied_bytes() const { return copied_bytes_; }  ///< ever
+    std::size_t copied_bytes() const { return copied_bytes_; }  ///< since it was made
 
   private:
     struct Incoming {
@@ -45,12 +46,12 @@ class ReceiveSide {
         std::uint32_t next = no_entry;
         RecvRequest request;
         std::uint16_t group = 0;
-        MessageNote note;  ///< of the message that it met
+        MessageNote note;  ///< note of the message that it met
         std::size_t got_bytes = 0;
-        bool reads = false;  ///< from the sender's memory
+        bool reads = false;  ///< whether it reads from the sender's memory
         Status outcome;
     };
-    /// A record that the peer waits for, and the receive that ends once it is written.
+    /// An Answer is a record that the peer waits for, and the receive that ends once it is written.
     struct Answer {
         RecordKind kind = RecordKind::done;
         std::uint64_t sender_id = 0;
@@ -60,7 +61,7 @@ class ReceiveSide {
     struct Peer {
         EntryList posted;
         EntryList met;
-        std::vector<Answer> answers;  ///< that found no room in the outbox yet
+        std::vector<Answer> answers;  ///< answers that found no room in the outbox yet
     };
 
     Peer& of(int peer) { return peers_[static_cast<std::size_t>(peer)]; }
@@ -98,7 +99,7 @@ class ReceiveSide {
     EntryPool<Incoming> pool_;
     EarlyMessages early_;
     std::vector<Peer> peers_;
-    std::vector<bool> open_;  ///< by group; as long as the highest that was open
+    std::vector<bool> open_;  ///< one per group, up to the highest that was open
     std::size_t copied_bytes_ = 0;
 };
 

@@ -18,8 +18,8 @@
 namespace gradcoll {
 namespace {
 
-/// How rank 0 tells the others where the file is. The inode proves that they found the same one: in
-/// another process namespace the path leads elsewhere.
+/// Address tells the others where rank 0's file is. The inode proves that they found the same one:
+/// in another process namespace the path leads elsewhere.
 struct Address {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
@@ -34,7 +34,7 @@ Status failed(const char* step, std::size_t size_bytes) {
                                     std::strerror(errno)));
 }
 
-/// Its size can no longer change: a rank that shrank it would crash the others.
+/// Makes a file whose size can no longer change: a rank that shrank it would crash the others.
 Result<Descriptor> create(std::size_t size_bytes) {
     Descriptor file(memfd_create("gradcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file.is_open()) return failed("memfd_create", size_bytes);
@@ -64,15 +64,16 @@ Result<Descriptor> open_at(const Address& address) {
     return file;
 }
 
-// Of Linux 5.14; headers may be older.
+// This is of Linux 5.14; headers may be older.
 constexpr int populate_write = 23;  // MADV_POPULATE_WRITE
 
-/// Whether the system can allocate pages of a mapping without its file: asked about no pages.
+/// Returns whether the system can allocate pages of a mapping without its file: it is asked about
+/// no pages.
 bool allocates_later() {
     return madvise(nullptr, 0, populate_write) == 0;
 }
 
-/// The rank's own pages are allocated by itself, near its core.
+/// Maps the file. The rank allocates its own pages by itself, near its core.
 Result<std::byte*> map(const Descriptor& file, std::size_t size_bytes, std::size_t own_offset,
                        std::size_t own_bytes) {
     if (const int error = posix_fallocate(file.number(), static_cast<off_t>(own_offset),
@@ -86,7 +87,7 @@ Result<std::byte*> map(const Descriptor& file, std::size_t size_bytes, std::size
     return static_cast<std::byte*>(data);
 }
 
-/// Ok on all ranks, or on none: a rank that is well names nobody else's reason.
+/// Returns ok on all ranks, or on none: a rank that is well names nobody else's reason.
 Status agreed(MPI_Comm comm, const Status& mine) {
     int good = mine.ok() ? 1 : 0;
     GRADCOLL_TRY(

@@ -13,12 +13,13 @@ namespace {
 
 /// A message of up to so many cells leaves whole, asked for or not.
 constexpr int whole_cells = 8;
-/// Pieces of larger ones: small enough that their reader finds them in the caches.
+/// Larger messages go in pieces of so many cells, small enough that their reader finds them in the
+/// caches.
 constexpr int piece_cells = 4;
 /// Longer runs go past the caches: their reader would have to fetch them out of ours.
 constexpr std::size_t streamed_bytes = std::size_t{64} << 10;
-/// Messages in records that no receive has met. More are announced: their bytes wait here, not in
-/// the peer's memory.
+/// So many messages in records may have met no receive. More are announced: their bytes wait here,
+/// not in the peer's memory.
 constexpr std::uint64_t most_inlined_unmatched = 64;
 
 }  // namespace
@@ -38,15 +39,16 @@ void SendSide::start(const SendRequest& request, std::uint16_t group) {
     pool_[index].request = request;
     pool_[index].group = group;
     Peer& peer = of(request.peer);
-    // Behind those that wait: messages of one pair and tag must not overtake one another.
+    // It lines up behind those that wait: messages of one pair and tag must not overtake one
+    // another.
     if (peer.waiting.empty() && wire(request.peer).has_room())
         send_first(index);
     else
         pool_.push_back(peer.waiting, index);
 }
 
-/// First what frees room for others (released cells, messages given up), then what somebody waits
-/// for, then what nobody has asked for yet.
+/// Does first what frees room for others (released cells, messages given up), then what somebody
+/// waits for, then what nobody has asked for yet.
 void SendSide::progress(int peer) {
     if (of(peer).runs_held > 0) free_cells(peer);
     send_retracts(peer);
@@ -57,7 +59,7 @@ void SendSide::progress(int peer) {
     while (!waiting.empty() && wire(peer).has_room()) send_first(pool_.pop_front(waiting));
 }
 
-/// There must be room for a record.
+/// Sends the first record of a message, for which there must be room.
 void SendSide::send_first(std::uint32_t index) {
     PairWire& to = wire(pool_[index].request.peer);
     if (pool_[index].request.size_bytes <= RecordBody::inline_limit &&
@@ -108,8 +110,8 @@ void SendSide::announce(std::uint32_t index) {
         pool_.push_back(of(request.peer).announced, index);
 }
 
-/// All bytes, or the first ones of a longer message. Where cells are short none go along: they are
-/// worth more to messages that somebody waits for, and the peer will ask.
+/// Sends all bytes along, or the first ones of a longer message. Where cells are short none go
+/// along: they are worth more to messages that somebody waits for, and the peer will ask.
 void SendSide::send_along(MessageNote& note, Outgoing& message) {
     const SendRequest& request = message.request;
     const bool whole = request.size_bytes <= layout_.cell_bytes() * whole_cells;
@@ -120,7 +122,7 @@ void SendSide::send_along(MessageNote& note, Outgoing& message) {
 
 // 3. The peer has asked: the rest leaves in pieces, as cells come free.
 
-/// True if there was room; the message may have ended.
+/// Returns true if there was room; the message may have ended.
 bool SendSide::send_piece(std::uint32_t index) {
     Outgoing& message = pool_[index];
     const SendRequest& request = message.request;
@@ -158,13 +160,13 @@ void SendSide::fill(MessageNote& note, Outgoing& message, const CellPool::Run& r
     ++of(request.peer).runs_held;
 }
 
-/// At most one more than there are.
+/// Returns the number of cells, at most one more than there are.
 int SendSide::cells_for(std::size_t bytes) const {
     const std::size_t cells = (bytes + layout_.cell_bytes() - 1) / layout_.cell_bytes();
     return static_cast<int>(std::min<std::size_t>(cells, ShmLayout::cell_count + 1));
 }
 
-/// The peer says which runs of cells it has read, and may name some that it never had.
+/// Frees the runs that the peer says it has read; it may name some that it never had.
 void SendSide::free_cells(int peer) {
     for (std::uint64_t bits = wire(peer).newly_released(); bits != 0; bits &= bits - 1) {
         const auto cell = static_cast<std::uint32_t>(std::countr_zero(bits));
@@ -176,8 +178,8 @@ void SendSide::free_cells(int peer) {
 
 // 3 and 5. The peer answers an announcement.
 
-/// Takes the message which the peer means out of its list and says which that was; null for one
-/// that has ended: it was given up while the answer was under way.
+/// Takes the message that the peer means out of its list and returns which list that was; null for
+/// a message that has ended: it was given up while the answer was under way.
 EntryList* SendSide::take_answered(int peer, const MessageNote& note, std::uint32_t& index) {
     using Known = EntryPool<Outgoing>::Known;
     const Known known = pool_.look_up(note.sender_id, index);
@@ -228,7 +230,8 @@ void SendSide::send_retracts(int peer) {
 }
 
 void SendSide::abandon(const FinishedMessages& lane) {
-    // Before the buffers change: whoever has read one of them looks at the epoch afterwards.
+    // The epoch rises before the buffers change: whoever has read one of them looks at it
+    // afterwards.
     layout_.header(rank_).epoch.fetch_add(1, std::memory_order_seq_cst);
     const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {

@@ -14,11 +14,12 @@
 
 namespace gradcoll {
 
-/// Small messages leave in their record, middle ones in cells: both end at once. Larger ones are
-/// announced, and leave when their peer asks for them. Thread safe only from outside.
+/// A SendSide sends small messages in their record and middle ones in cells: both end at once.
+/// Larger ones are announced, and leave when their peer asks for them. Thread safe only from
+/// outside.
 class SendSide {
   public:
-    /// References must outlive it.
+    /// What the references mean must outlive it.
     SendSide(const ShmLayout& layout, int rank, std::vector<PairWire>& wires,
              const PeerMemory& memory);
 
@@ -28,7 +29,7 @@ class SendSide {
     void progress(int peer);
     void on_pull(int peer, const MessageNote& note);
     void on_done(int peer, const MessageNote& note);
-    /// The peer may have read cells, or waits for something.
+    /// Returns whether the peer may have read cells, or waits for something.
     bool is_busy(int peer) const;
     void abandon(const FinishedMessages& lane);
 

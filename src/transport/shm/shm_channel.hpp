@@ -15,18 +15,19 @@
 
 namespace gradcoll {
 
-/// Where GC_TRANSPORTS does not allow it, the library shares no memory for other purposes either.
+/// Where GC_TRANSPORTS does not allow this transport, the library shares no memory for other
+/// purposes either.
 inline constexpr std::string_view shm_transport_name = "shm";
 
-/// Lanes of several threads at a time are allowed. abandon() takes announced messages back: their
-/// receivers get a transport error, or nothing if they had not met them. A message that left in
-/// cells arrives nevertheless. Wrong words of a peer end the whole channel with an error that names
-/// the peer, and all channels of the same memory with it.
+/// A ShmChannel allows lanes of several threads at a time. abandon() takes announced messages back:
+/// their receivers get a transport error, or nothing if they had not met them. A message that left
+/// in cells arrives nevertheless. Wrong words of a peer end the whole channel with an error that
+/// names the peer, and all channels of the same memory with it.
 class ShmChannel final : public Channel {
   public:
-    /// There may be several in a memory: messages of one never meet receives of another. `group`:
-    /// its number, the same on all ranks, and never used before in this memory. All ranks make it
-    /// before one of them sends.
+    /// Makes one of several channels in a memory: messages of one never meet receives of another.
+    /// `group` is its number, the same on all ranks, and never used before in this memory. All
+    /// ranks make it before one of them sends.
     ShmChannel(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group);
     ~ShmChannel() override { messages_.traffic().close_group(messages_.group()); }
     ShmChannel(const ShmChannel&) = delete;
@@ -38,7 +39,7 @@ class ShmChannel final : public Channel {
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
   private:
-    /// Those of this channel, as its lanes want them (TrafficLane).
+    /// Messages are those of this channel, as its lanes want them (TrafficLane).
     class Messages {
       public:
         Messages(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group)

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t usual_cells_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_cells_of_a_host = std::size_t{64} << 20;
 constexpr std::size_t least_cells_bytes = std::size_t{128} << 10;
-/// Below, copies through cells are faster (transport/shm/README.md has the figures).
+/// Below this size copies through cells are faster (transport/shm/README.md has the figures).
 constexpr std::size_t least_read_bytes = std::size_t{512} << 10;
 
 std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
@@ -22,7 +22,7 @@ std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
                       least_cells_bytes, usual_cells_bytes);
 }
 
-/// All ranks of a host end alike.
+/// Offers a channel to the ranks of the host, which all end alike.
 Result<Offer> offer_shm(const OfferRequest& request) {
     if (request.options.cells_bytes == std::size_t{0}) return Offer();
     const HostComm host = GRADCOLL_VALUE(HostComm::make(request.comm));

@@ -14,8 +14,8 @@
 
 namespace gradcoll {
 
-/// Where the ranks meet: zeros at first, one part of `bytes_a_rank` for each rank, in rank order.
-/// How the memory came to be shared does not matter. Not owned.
+/// ShmPlace is where the ranks meet: zeros at first, one part of `bytes_a_rank` for each rank, in
+/// rank order. How the memory came to be shared does not matter. It is not owned.
 struct ShmPlace {
     std::byte* memory = nullptr;  ///< aligned to a page
     std::size_t bytes_a_rank = 0;
@@ -23,11 +23,11 @@ struct ShmPlace {
     int rank_count = 1;
 };
 
-/// Any lane's poll moves the messages of all, and messages meet receives of their own group alone.
-/// Thread safe.
+/// ShmTraffic has the messages of all lanes, which any lane's poll moves; messages meet receives of
+/// their own group alone. Thread safe.
 class ShmTraffic {
   public:
-    /// `rank_names`: what messages call the ranks (empty: by their numbers here). Errors:
+    /// `rank_names` is what messages call the ranks (empty: by their numbers here). Errors:
     /// invalid_argument for a place that is too small.
     static Result<std::shared_ptr<ShmTraffic>> make(const ShmPlace& place,
                                                     std::vector<int> rank_names = {},
@@ -35,19 +35,20 @@ class ShmTraffic {
 
     int rank() const { return rank_; }
     int rank_count() const { return layout_.rank_count(); }
-    /// Whether a peer wrote what cannot be.
+    /// Returns whether a peer wrote what cannot be.
     bool has_failed();
-    /// Groups have numbers that all ranks know them by, and are never opened again. Messages that
-    /// come for a group which is not open are dropped, so every rank opens it before any sends.
+    /// Opens a group. Groups have numbers that all ranks know them by, and are never opened again.
+    /// Messages that come for a group which is not open are dropped, so every rank opens it before
+    /// any sends.
     void open_group(std::uint16_t group);
-    /// Its lanes must be closed.
+    /// Closes a group, whose lanes must be closed.
     void close_group(std::uint16_t group);
     void lane_opened(std::size_t capacity);
     void lane_closed(std::size_t capacity);
     /// Errors: transport, after a peer wrote what cannot be; then nothing works any more.
     Status start_send(const SendRequest& request, std::uint16_t group);
     Status start_recv(const RecvRequest& request, std::uint16_t group);
-    /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
+    /// Moves what can be moved; then hands out what has ended among the messages of the lane.
     Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
     void abandon(FinishedMessages& lane);
 
@@ -64,7 +65,7 @@ class ShmTraffic {
     std::vector<PairWire> wires_;
     SendSide sends_;
     ReceiveSide receives_;
-    std::size_t capacity_ = 0;  ///< of all lanes
+    std::size_t capacity_ = 0;  ///< capacity of all lanes
     Status fault_;
 };
 

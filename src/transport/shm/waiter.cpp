@@ -15,7 +15,7 @@ namespace gradcoll {
 namespace {
 
 constexpr int yields_between_progress = 8;
-/// Sleeps are short: messages of the MPI library make no progress meanwhile.
+/// Sleeps are short, since messages of the MPI library make no progress meanwhile.
 constexpr long shortest_sleep_ns = 50'000;
 constexpr long longest_sleep_ns = 1'000'000;
 
@@ -31,7 +31,7 @@ bool reached(const SharedWord& word, std::uint64_t value) {
     return word.load(std::memory_order_acquire) >= value;
 }
 
-/// The half of a word that counts; a futex has 32 bits.
+/// Returns the half of a word that counts; a futex has 32 bits.
 const std::uint32_t* futex_of(const SharedWord& word) {
     const auto* halves = reinterpret_cast<const std::uint32_t*>(&word);
     return halves + (std::endian::native == std::endian::little ? 0 : 1);
@@ -40,8 +40,8 @@ const std::uint32_t* futex_of(const SharedWord& word) {
 }  // namespace
 
 void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers) {
-    // Without a fence, which would wait here until the other core has let go of the line. So a rank
-    // that falls asleep at this very moment may be overlooked; its sleeps are short.
+    // There is no fence, which would wait here until the other core has let go of the line. So a
+    // rank that falls asleep at this very moment may be overlooked; its sleeps are short.
     word.store(value, std::memory_order_release);
     if (sleepers.count.load(std::memory_order_relaxed) > 0)
         syscall(SYS_futex, futex_of(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);

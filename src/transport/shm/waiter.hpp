@@ -6,12 +6,12 @@
 
 namespace gradcoll {
 
-/// Only its owner raises it; it never goes down. Waiters look at the value alone, unless they
-/// sleep.
+/// A SharedWord is raised only by its owner, and never goes down. Waiters look at the value alone,
+/// unless they sleep.
 using SharedWord = std::atomic<std::uint64_t>;
 static_assert(SharedWord::is_always_lock_free);
 
-/// How many ranks sleep on any word of one owner. On a cache line of its own.
+/// Sleepers counts how many ranks sleep on any word of one owner. It has a cache line of its own.
 struct alignas(64) Sleepers {
     std::atomic<std::uint32_t> count{0};
 };
@@ -20,35 +20,37 @@ struct alignas(64) Sleepers {
 /// on it; no system call if nobody does.
 void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers);
 
-/// How long a rank looks before it does what is easier on others: so often while it spins, and then
-/// while it gives its core away between looks.
+/// Patience says how often a rank looks before it does what is easier on others: first while it
+/// spins, and then while it gives its core away between looks.
 struct Patience {
     int spins;
     int yields;
 
     friend bool operator==(const Patience&, const Patience&) = default;
 };
-/// About 30 us with a core of one's own, and then a millisecond if nobody else wants the core.
+/// This waits for about 30 us with a core of one's own, and then a millisecond if nobody else wants
+/// the core.
 inline constexpr Patience with_own_core{2000, 2000};
-/// Ranks on the host outnumber its cores: whoever is waited for may need this core.
+/// This is for a host with more ranks than cores: whoever is waited for may need this core.
 inline constexpr Patience with_shared_core{20, 2000};
-/// Whoever is waited for waits for a network, which takes longer than to fall asleep and wake up.
+/// This is for waiting for a rank that waits for a network, which takes longer than to fall asleep
+/// and wake up.
 inline constexpr Patience with_network{20, 100};
 
-/// How a rank waits. First it spins, which is best while the others run on cores of their own; then
-/// it gives its core away between looks, which is best while ranks outnumber cores; then it sleeps.
-/// Between looks it lets others go on: messages under way would stand still while the rank they
-/// wait for is in here.
+/// Waiter says how a rank waits. First it spins, which is best while the others run on cores of
+/// their own; then it gives its core away between looks, which is best while ranks outnumber cores;
+/// then it sleeps. Between looks it lets others go on: messages under way would stand still while
+/// the rank they wait for is in here.
 class Waiter {
   public:
-    /// Does a piece of other work; true if there was any.
+    /// A Progress does a piece of other work and returns whether there was any.
     using Progress = bool (*)(void* context);
 
     /// `progress` may be null.
     Waiter(const Patience& patience, Progress progress, void* context)
         : patience_(patience), progress_(progress), context_(context) {}
 
-    /// Returns when `word` is `value` or more. `sleepers`: of the word's owner.
+    /// Returns when `word` is `value` or more. `sleepers` are those of the word's owner.
     void wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
         if (word.load(std::memory_order_acquire) < value) wait_longer(word, value, sleepers);
     }

@@ -9,34 +9,34 @@
 
 namespace gradcoll {
 
-/// One rank's end of the rings between it and one peer. What the peer writes is looked at before it
-/// is used: after a word that cannot be right the wire has a fault, and stands still. Thread safe
-/// only from outside.
+/// A PairWire is one rank's end of the rings between it and one peer. What the peer writes is
+/// looked at before it is used: after a word that cannot be right the wire has a fault, and stands
+/// still. Thread safe only from outside.
 class PairWire {
   public:
-    /// `peer_name`: the rank that messages call the peer.
+    /// `peer_name` is the rank that messages call the peer.
     PairWire(const ShmLayout& layout, int rank, int peer, int peer_name);
 
-    /// Whether the next push() finds room.
+    /// Returns whether the next push() finds room.
     bool has_room();
-    /// has_room() must hold.
+    /// Writes a record; has_room() must hold.
     void push(const RecordBody& body);
-    /// The oldest record that was not taken, copied out. None: nothing there.
+    /// Takes the oldest record, copied out; nothing if there is none.
     std::optional<RecordBody> take();
 
-    /// The peer may send one more inlined message that it did not announce.
+    /// Lets the peer send one more inlined message that it did not announce.
     void count_inlined_match() { bump(mine_.inlined_matched); }
-    /// How many inlined messages we sent that no receive has met.
+    /// Returns how many inlined messages we sent that no receive has met.
     std::uint64_t inlined_unmatched();
     void count_inlined_push() { ++inlined_pushed_; }
 
-    /// The peer's run that begins in `cell` was read.
+    /// Tells the peer that its run that begins in `cell` was read.
     void release(std::uint32_t cell);
-    /// Cells whose runs the peer has read since the last call, as bits.
+    /// Returns the cells whose runs the peer has read since the last call, as bits.
     std::uint64_t newly_released();
 
     int peer_name() const { return peer_name_; }
-    /// Remembers the first: "rank 3: <what>". Code::transport.
+    /// Remembers the first fault, as "rank 3: <what>". The code is transport.
     void fail(std::string_view what);
     const Status& fault() const { return fault_; }
 
@@ -52,7 +52,7 @@ class PairWire {
     std::uint64_t slots_;
     int peer_name_;
     std::uint64_t pushed_ = 0;
-    std::uint64_t known_taken_ = 0;  ///< by the peer, of what we pushed
+    std::uint64_t known_taken_ = 0;  ///< how many of ours the peer has taken, as far as we know
     std::uint64_t taken_ = 0;
     std::uint64_t inlined_pushed_ = 0;
     std::uint64_t released_seen_ = 0;
