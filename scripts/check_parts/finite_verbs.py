@@ -2,7 +2,7 @@
 import re
 
 VERBS = """
-    abandon log abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
+    abandon log outlive line beat abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
     approximate arrange arrive ask assert assign assume attach average avoid balance bear become begin behave belong bind
     block borrow bound break bring broadcast build buy bypass cache calculate call cancel care carry catch chain change
     charge check choose claim clamp clear climb clip close collect collide combine come compare compile complain complete
@@ -39,7 +39,7 @@ VERBS = """
 ALSO_NOUNS = set("""
     accounts answers begins blocks bounds breaks calls changes charges checks claims copies costs counts crosses cuts cycles
     deals defaults delays differences draws drops dumps echoes edits ends escapes estimates exchanges fills finds fits folds
-    formats forms gains gathers grants groups hands hints hosts increases issues jumps leads levels limits links lists loads
+    formats forms gains gathers grants groups hands hints hosts increases issues jumps leads levels limits lines links lists loads
     locks lots maps marks masks matches measures merges minds mirrors mixes models moves names needs notes notices
     numbers offers orders overlaps packs pads parts passes pauses peeks picks pins places plans plays points polls prints
     processes profits questions quotes ranks rates reads records reduces registers releases repeats reports requests results
@@ -136,6 +136,8 @@ def opens_clause(words, index):
     if word not in SUBORDINATE:
         return False
     if word == "that" and (before in BEFORE_THAT or rest[:1] == ["of"]):  # a pronoun, as in "before that"
+        return False
+    if word in ("once", "while") and before in ("at", "a", "each", "every"):  # "at once", "a while"
         return False
     end = next((i for i, other in enumerate(rest) if other in (",", ";", ":") or other in SUBORDINATE), len(rest))
     return any(is_finite(words, index + 1 + i) for i in range(end))
