@@ -16,7 +16,7 @@ std::vector<int> ranks_below(const Tree& tree, int vertex) {
     return ranks;
 }
 
-/// That of the lowest rank first.
+/// Returns the ranks of each host; the host of the lowest rank is first.
 std::vector<std::vector<int>> hosts_of(const Tree& tree) {
     std::vector<std::vector<int>> hosts;
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)

@@ -15,8 +15,8 @@
 
 namespace gradcoll {
 
-/// Steps of higher priority first, of equals those that came first. Allocates only while it has
-/// more steps than ever before.
+/// A ComputeQueue runs steps of higher priority first, and of equal ones those that came first. It
+/// allocates only while it has more steps than ever before.
 class ComputeQueue {
   public:
     struct Returned {
@@ -24,7 +24,8 @@ class ComputeQueue {
         LocalResult result;
     };
 
-    /// Without threads nothing is run. Each calls `begins` before all else.
+    /// Starts the threads, each of which calls `begins` before all else. Without threads nothing is
+    /// run.
     ComputeQueue(int threads, std::function<void()> begins);
     /// Runs what it still has.
     ~ComputeQueue();
@@ -33,12 +34,12 @@ class ComputeQueue {
 
     bool has_threads() const { return !threads_.empty(); }
     void give(std::span<const LocalStep> steps, std::int32_t priority);
-    /// What no thread has begun, for whoever asks to run it; false if there is none.
+    /// Takes a step that no thread has begun, for whoever asks to run it; false if there is none.
     bool take(LocalStep& step);
-    /// What has been run since the last call, in place of what is in `out`.
+    /// Moves what has been run since the last call to `out`, in place of what is there.
     void take_back(std::vector<Returned>& out);
 
-    /// All threads together, in steps; since it was made.
+    /// Returns the time that all threads together have spent in steps since it was made.
     std::uint64_t worked_ns() const { return worked_ns_.load(std::memory_order_relaxed); }
     std::size_t thread_count() const { return threads_.size(); }
 
@@ -57,7 +58,7 @@ class ComputeQueue {
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::vector<Waiting> waiting_;  ///< a heap; guarded by mutex_, as what follows
+    std::vector<Waiting> waiting_;  ///< a heap; guarded by mutex_, as are the members below
     std::vector<Returned> returned_;
     std::uint64_t given_ = 0;
     bool stopping_ = false;

@@ -27,8 +27,8 @@ void Coordinator::take_complete() {
     complete_.pop_back();
 }
 
-/// All that may go with the one that was taken: short ones overtake longer ones of higher priority,
-/// whose sums hardly notice.
+/// Takes all that may go with the one that was taken: short ones overtake longer ones of higher
+/// priority, whose sums hardly notice.
 void Coordinator::take_pack() {
     const std::uint32_t pack = taken_.front()->ready.pack;
     const auto others =

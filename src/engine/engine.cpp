@@ -18,13 +18,15 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t steps_a_turn = 16;
-/// Of a step that the thread of the turns runs itself: to hand it over takes as long.
+/// Steps up to this size are run by the thread of the turns itself: to hand them over takes as
+/// long.
 constexpr std::size_t most_bytes_here = 16384;
-/// Idle turns before the core is given away, and before the thread sleeps between looks.
+/// An idle thread gives its core away after so many turns, and sleeps between looks after more.
 constexpr int turns_before_yield = 50;
 constexpr int turns_before_sleep = 500;
 constexpr std::chrono::microseconds look_again{50};
-/// Without anything handed in here: for what others say (rank 0), and stalls.
+/// A thread sleeps at most so long if nothing was handed in here: it listens to others (rank 0),
+/// and looks for stalls.
 constexpr std::chrono::milliseconds look_for_others{100};
 
 }  // namespace
@@ -182,8 +184,9 @@ void Engine::rest(Idle& idle) {
     }
 }
 
-/// True if anything went on. Who cannot make a turn because another does waits for it. Sums that
-/// have begun go on when ranks can agree on no more, and others are told so.
+/// Makes a turn and returns true if anything went on. Whoever cannot make a turn because another
+/// does waits for it. Sums that have begun go on when ranks can agree on no more, and others are
+/// told so.
 bool Engine::turn() {
     const std::scoped_lock lock(turn_mutex_);
     const std::uint64_t now = now_ns();
@@ -200,7 +203,8 @@ bool Engine::turn() {
     return went_on || (agreed.ok() && *agreed);
 }
 
-/// Steps that are elsewhere come back to executors that must still be there.
+/// Drops sums that have not gone on for long after a failure, once no steps are elsewhere: these
+/// come back to executors that must still be there.
 void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
     if (now_ns - went_on_ns_ < options_.failure_patience_ns) return;
@@ -211,7 +215,7 @@ void Engine::drop_stuck(std::uint64_t now_ns) {
     }
 }
 
-/// Ok while ranks can agree.
+/// Returns ok while ranks can agree.
 Status Engine::failure() const {
     const std::scoped_lock lock(mutex_);
     return failure_;
@@ -264,14 +268,16 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     return negotiation_->say(ready, now_ns);
 }
 
-/// Two may be under way whatever their size: while one ends, the other keeps links busy. What ranks
-/// begin by themselves may wait for a rank that waits for the next of all, so it takes no room.
+/// Returns how many bytes of sums may begin. Two may be under way whatever their size: while one
+/// ends, the other keeps links busy. Sums that ranks begin by themselves may wait for a rank that
+/// waits for the next sum of all, so they take no room.
 std::uint64_t Engine::room_bytes() const {
     if (ordered_ < 2) return UINT64_MAX;
     return options_.most_bytes - std::min(options_.most_bytes, ordered_bytes_);
 }
 
-/// A verdict names a gradient that this rank has said to be ready, or the coordinator is wrong.
+/// Returns the gradient of a verdict, which this rank has said to be ready, or the coordinator is
+/// wrong.
 Result<Gradient*> Engine::found(const Verdict& verdict) {
     if (!verdict.name.empty() && verdict.number == by_number_.size()) {
         const std::scoped_lock lock(mutex_);
@@ -306,7 +312,7 @@ Status Engine::hear_verdicts() {
     return {};
 }
 
-/// Those of beginning_ go together, or the coordinator is wrong.
+/// Returns ok if those of beginning_ go together, or the coordinator is wrong.
 Status Engine::check_pack() const {
     const Gradient& first = *beginning_.front();
     const bool good = beginning_.size() == 1 ||
@@ -331,7 +337,7 @@ std::unique_ptr<Engine::Sum> Engine::take_sum() {
     return sum;
 }
 
-/// Together.
+/// Begins the gradients together, as one sum.
 void Engine::begin(std::span<Gradient* const> gradients, Order order) {
     const auto work = work_of(gradients);
     const Status started = work ? (*work)->start() : work.status();
@@ -390,7 +396,7 @@ bool Engine::advance(std::size_t index) {
     return true;
 }
 
-/// The first error, of all of them: they were one sum.
+/// Delivers all and returns the first error, which counts for all of them: they were one sum.
 Status Engine::deliver(std::span<Gradient* const> gradients) {
     Status first;
     for (Gradient* gradient : gradients) {
@@ -400,7 +406,7 @@ Status Engine::deliver(std::span<Gradient* const> gradients) {
     return first;
 }
 
-/// Short steps are run here. True if there were any.
+/// Hands local steps out, but runs short ones here. Returns true if there were any.
 bool Engine::hand_out(Sum& sum) {
     std::array<LocalStep, steps_a_turn> taken;
     const std::size_t most = compute_.has_threads() ? taken.size() : 1;
@@ -414,8 +420,8 @@ bool Engine::hand_out(Sum& sum) {
     return given != steps.begin();
 }
 
-/// There is nothing to do but wait for messages: a step that no thread has come to meanwhile. Where
-/// cores are busy it takes a while until one does.
+/// Runs a step that no thread has come to meanwhile, when there is nothing else to do but wait for
+/// messages. Where cores are busy it takes a while until a thread does.
 bool Engine::help() {
     LocalStep step;
     if (!compute_.take(step)) return false;
@@ -424,7 +430,7 @@ bool Engine::help() {
     return true;
 }
 
-/// Steps come back to their executors.
+/// Brings steps back to their executors.
 bool Engine::take_back() {
     compute_.take_back(returned_);
     for (ComputeQueue::Returned& back : returned_) finish(back.step, std::move(back.result));
@@ -457,7 +463,7 @@ void Engine::complete(std::span<Gradient* const> gradients, const Status& outcom
     completed_now_.notify_all();
 }
 
-/// Ranks cannot agree any more: what has not begun ends with the error, and nothing is taken.
+/// Ends what has not begun with the error, as ranks cannot agree any more, and takes nothing new.
 void Engine::fail(const Status& status) {
     negotiation_->give_up(status);
     std::vector<Gradient*> ended;

@@ -29,33 +29,35 @@ namespace gradcoll {
 class GradientPacker;
 
 struct EngineOptions {
-    /// That run local steps; 0: whoever makes the turns does.
+    /// So many threads run local steps; with 0 whoever makes the turns does.
     int compute_threads = 1;
-    /// Whether a thread of the engine's own makes the turns, else those who submit, test and wait.
+    /// If this is set a thread of the engine's own makes the turns, else those who submit, test and
+    /// wait do.
     bool own_thread = true;
-    bool yields = false;  ///< ranks outnumber cores
+    bool yields = false;  ///< whether ranks outnumber cores
     /// While nothing goes on the engine's own thread sleeps between looks as long as that has been
-    /// so already, within these bounds. Most of 0: it looks all the time at first.
+    /// so already, within these bounds. If the most is 0 it looks all the time at first.
     std::chrono::microseconds least_pause{0};
     std::chrono::microseconds most_pause{0};
-    /// That sums which are under way at once send, but for two of any size.
+    /// All sums that are under way at once may send so many bytes; two may be under way whatever
+    /// their size.
     std::uint64_t most_bytes = 0;
     /// After a failure sums that some ranks have not begun never end: they are dropped when nothing
     /// has gone on for so long.
     std::uint64_t failure_patience_ns = 5'000'000'000;
-    std::uint64_t stall_ns = 0;  ///< after which it is told who has not handed in a gradient
-    /// Makes one sum of several short gradients, which have at most so many bytes together. Null:
-    /// no gradient may be packed. Must outlive the engine.
+    std::uint64_t stall_ns = 0;  ///< time after which it is told who has not handed in a gradient
+    /// The packer makes one sum of several short gradients, which have at most so many bytes
+    /// together. If it is null no gradient may be packed. It must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;
-    /// Sums are compared with what they should take, and gradients planned anew for what links
-    /// carry (Gradient::links_carry). Counts on rank 0, for sums in the order of all.
+    /// If this is set sums are compared with what they should take, and gradients planned anew for
+    /// what links carry (Gradient::links_carry). It counts on rank 0, for sums in the order of all.
     bool watches_links = false;
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };
 
-/// Used by the thread that makes the engine's turns.
+/// A GradientPacker is used by the thread that makes the engine's turns.
 class GradientPacker {
   public:
     GradientPacker() = default;
@@ -63,27 +65,29 @@ class GradientPacker {
     GradientPacker(const GradientPacker&) = delete;
     GradientPacker& operator=(const GradientPacker&) = delete;
 
-    /// The sum of these, which have begun and have one Submission::pack: it fills all their
+    /// Returns the sum of these, which have begun and have one Submission::pack: it fills all their
     /// results. The engine starts it; it is free again when it is complete or abandoned.
     virtual Result<Work*> pack(std::span<Gradient* const> gradients) = 0;
 };
 
-/// What is handed in besides the gradient itself.
+/// Submission is what is handed in besides the gradient itself.
 struct Submission {
     std::uint64_t shape = 0;  ///< hash of all that ranks must have alike
     std::string_view shape_text;
-    std::uint64_t bytes = 0;    ///< that its sum sends
-    ExpectedTime expected{};    ///< of its sum; looked at where EngineOptions::watches_links
+    std::uint64_t bytes = 0;    ///< size of what its sum sends
+    ExpectedTime expected{};    ///< time that its sum should take; looked at where
+                                ///< EngineOptions::watches_links
     std::int32_t priority = 0;  ///< higher goes first
     /// Gradients of the same number may be summed as one; 0: it may not. All ranks have it alike.
     std::uint32_t pack = 0;
-    /// Its work has messages of its own, by Gradient::number(), and needs no order among others:
-    /// once all ranks have begun it with this shape, each begins it by itself. All ranks have it
-    /// alike.
+    /// If this is set, its work has messages of its own, by Gradient::number(), and needs no order
+    /// among others: once all ranks have begun it with this shape, each begins it by itself. All
+    /// ranks have it alike.
     bool alone = false;
 };
 
-/// Thread safe. A warm sum (name and shape seen before) allocates nothing per step.
+/// An Engine sums gradients. Thread safe. A warm sum (name and shape seen before) allocates nothing
+/// per step.
 ///
 /// Each turn of the transfer loop hears what ranks have ready, begins what all have, moves the
 /// messages of all sums that are under way, hands their local steps to the compute threads and
@@ -93,28 +97,29 @@ class Engine {
     /// The channel carries what ranks tell each other; nobody else uses it, and it outlives the
     /// engine. Errors: those of Negotiation::make().
     static Result<std::unique_ptr<Engine>> make(Channel& channel, const EngineOptions& options);
-    /// Sums that are under way are dropped.
+    /// Drops sums that are under way.
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// The gradient of that name, new if there was none.
+    /// Returns the gradient of that name, a new one if there was none.
     Gradient& gradient(std::string_view name);
-    /// Its work is set, and it is not busy. Never waits for other ranks. Errors: what ended the
-    /// engine.
+    /// Hands the gradient in; its work is set, and it is not busy. Never waits for other ranks.
+    /// Errors: what ended the engine.
     Status submit(Gradient& gradient, const Submission& submission);
     /// Makes a turn if the engine has no thread for it; then is_complete() is up to date.
     void look_after();
-    /// Until it is complete.
+    /// Waits until the gradient is complete.
     void wait(const Gradient& gradient);
-    /// Until all that was handed in before is complete.
+    /// Waits until all that was handed in before is complete.
     void flush();
-    /// Until other ranks know all that they wait to hear from this one: before the engine ends.
+    /// Waits until other ranks know all that they wait to hear from this one; called before the
+    /// engine ends.
     void settle();
-    /// Of a complete gradient, which may then be handed in again.
+    /// Returns how a complete gradient ended, which may then be handed in again.
     Status take_outcome(Gradient& gradient);
     EngineFigures figures();
-    /// Handed in, and not complete.
+    /// Returns how many gradients are handed in and not complete.
     std::size_t under_way() const { return under_way_.load(std::memory_order_acquire); }
 
   private:
@@ -131,7 +136,7 @@ class Engine {
     Status tell(Gradient& gradient, std::uint64_t now_ns);
     Status hear_verdicts();
     Result<Gradient*> found(const Verdict& verdict);
-    /// What is under way: of one gradient, or of a pack.
+    /// Sum is a sum that is under way: of one gradient, or of a pack.
     struct Sum {
         Work* work = nullptr;
         std::vector<Gradient*> gradients;
@@ -139,7 +144,7 @@ class Engine {
         std::uint64_t bytes = 0;
         std::uint64_t begin_ns = 0;
         bool alone = false;         ///< begun without the coordinator
-        std::uint64_t told_ns = 0;  ///< that it waits; if it is alone
+        std::uint64_t told_ns = 0;  ///< when it was last told that it waits; if it is alone
     };
     Status check_pack() const;
     enum class Order : std::uint8_t { of_all, of_this_rank };
@@ -173,28 +178,28 @@ class Engine {
     ComputeQueue compute_;
 
     std::mutex turn_mutex_;  ///< whoever makes a turn has it
-    // Of the turns:
-    std::vector<Gradient*> announced_;           ///< in this turn
-    std::vector<Gradient*> beginning_;           ///< together
+    // These belong to the turns:
+    std::vector<Gradient*> announced_;           ///< gradients of this turn
+    std::vector<Gradient*> beginning_;           ///< gradients that begin together
     std::vector<std::unique_ptr<Sum>> running_;  ///< those of higher priority first
-    std::vector<std::unique_ptr<Sum>> idle_;     ///< to be used again
+    std::vector<std::unique_ptr<Sum>> idle_;     ///< sums to be used again
     std::vector<Gradient*> by_number_;
     std::vector<ComputeQueue::Returned> returned_;
-    std::size_t steps_out_ = 0;        ///< handed out, and not taken back
-    std::size_t ordered_ = 0;          ///< of those that run: begun in the order of all
-    std::uint64_t ordered_bytes_ = 0;  ///< that they send
+    std::size_t steps_out_ = 0;  ///< steps that were handed out and not taken back
+    std::size_t ordered_ = 0;    ///< how many of those that run were begun in the order of all
+    std::uint64_t ordered_bytes_ = 0;  ///< size of what they send
     LinkWatch links_;
-    double links_carry_ = 1;            ///< that some gradient was told last
-    std::uint64_t worked_here_ns_ = 0;  ///< in local steps, by whoever makes the turns
-    std::uint64_t looked_ns_ = 0;       ///< for stalls
-    std::uint64_t went_on_ns_ = 0;      ///< when a sum last did, after a failure
+    double links_carry_ = 1;            ///< what some gradient was told last
+    std::uint64_t worked_here_ns_ = 0;  ///< time in local steps, by whoever makes the turns
+    std::uint64_t looked_ns_ = 0;       ///< time of the last look for stalls
+    std::uint64_t went_on_ns_ = 0;      ///< when a sum last went on, after a failure
 
     mutable std::mutex mutex_;
     std::condition_variable submitted_now_;
     std::condition_variable completed_now_;
-    // Guarded by mutex_:
+    // These are guarded by mutex_:
     std::unordered_map<std::string, std::unique_ptr<Gradient>> gradients_;
-    std::vector<Gradient*> submitted_;  ///< since the last turn
+    std::vector<Gradient*> submitted_;  ///< gradients handed in since the last turn
     Status failure_;                    ///< why nothing goes on
     bool stopping_ = false;
 

@@ -20,7 +20,8 @@ void Engine::tell_stalls(std::uint64_t now_ns) {
     tell_who_waits_alone(now_ns);
 }
 
-/// Without the coordinator nobody knows who has not handed in a gradient, or has another count.
+/// Logs who waits for long in a sum that ranks begin by themselves. Without the coordinator nobody
+/// knows who has not handed in a gradient, or has another count.
 void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
     for (const auto& sum : running_) {
         if (!sum->alone || now_ns - sum->told_ns < options_.stall_ns) continue;
@@ -35,7 +36,7 @@ void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
 
 // ---- links
 
-/// Of a pack nobody knows what it should take.
+/// Returns whether the sum is compared with what it should take, which nobody knows of a pack.
 bool Engine::tells_of_links(const Sum& sum) const {
     return options_.watches_links && rank_ == 0 && !sum.alone && sum.gradients.size() == 1 &&
            sum.gradients.front()->expected_.links_us > 0;
@@ -53,7 +54,8 @@ void Engine::watch_begin(const Sum& sum) {
         *carry);
 }
 
-/// All gradients are told the same, each with its next verdict.
+/// Takes note of what the gradient is planned for. All gradients are told the same, each with its
+/// next verdict.
 void Engine::take_links_carry(Gradient& gradient, double links_carry) {
     gradient.links_carry_ = links_carry;
     if (links_carry == links_carry_) return;

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// Arrows of the trace are told apart by it.
+/// Returns a number by which arrows of the trace are told apart.
 std::uint32_t next_sum() {
     static std::atomic<std::uint32_t> next{1};
     return next++;

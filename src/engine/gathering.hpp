@@ -14,7 +14,7 @@
 
 namespace gradcoll {
 
-/// A gradient as one group knows it.
+/// GatheredGradient is a gradient as one group knows it.
 struct GatheredGradient {
     struct Shape {
         std::uint64_t hash;
@@ -24,42 +24,42 @@ struct GatheredGradient {
     std::uint32_t number = unnumbered;  ///< given with its first verdict
     std::uint32_t planned = 0;          ///< the last of Coordinator's plans that it was told
     std::vector<Shape> shapes;
-    // Of the sum that is being gathered, or that was last:
-    std::vector<std::uint8_t> has;  ///< by member
-    int missing = 0;                ///< members
-    /// What they have in common, of the first of them; the highest priority; pack 0 if they differ
-    /// in it.
+    // These belong to the sum that is being gathered, or that was last:
+    std::vector<std::uint8_t> has;  ///< one per member
+    int missing = 0;                ///< how many members have not told yet
+    /// This is what members have in common, as the first of them said it, with the highest
+    /// priority; the pack is 0 if they differ in it.
     Ready ready;
     std::uint64_t order = 0;  ///< when it was complete
     std::uint64_t told_ns = 0;
     std::uint64_t since_ns = 0;
 };
 
-/// Names match gradients, in whatever order members hand them in. Shapes that differ are an error
-/// of the gradient (Ready::error). Used by one thread at a time. Allocates for names, numbers and
-/// shapes that it has not seen.
+/// A Gathering matches gradients by their names, in whatever order members hand them in. Shapes
+/// that differ are an error of the gradient (Ready::error). Used by one thread at a time. Allocates
+/// for names, numbers and shapes that it has not seen.
 class Gathering {
   public:
     explicit Gathering(std::vector<Member> members);
 
-    /// Member `member`, in range, has a gradient ready: the gradient if all have it now, else null.
-    /// Errors: corrupt for a number that was never given, a new gradient without name, and one that
-    /// the member has ready already.
+    /// Takes note that member `member`, in range, has a gradient ready. Returns the gradient if all
+    /// have it now, else null. Errors: corrupt for a number that was never given, a new gradient
+    /// without name, and one that the member has ready already.
     Result<GatheredGradient*> add(std::size_t member, const Ready& ready, std::uint64_t now_ns);
-    /// Members may have it ready again from now on. It is complete.
+    /// Lets members have the gradient, which is complete, ready again from now on.
     static void release(GatheredGradient& gradient);
-    /// From now on this is its number; numbers are given in turn. Errors: corrupt if it is not the
+    /// Gives the gradient its number; numbers are given in turn. Errors: corrupt if it is not the
     /// next one.
     Status give_number(GatheredGradient& gradient, std::uint32_t number);
-    /// The same for a name that no member may have told yet.
+    /// Numbers a name that no member may have told yet.
     Status give_number(const std::string& name, std::uint32_t number) {
         return give_number(named(name), number);
     }
     std::uint32_t next_number() const { return static_cast<std::uint32_t>(by_number_.size()); }
     std::size_t gradient_count() const { return gradients_.size(); }
 
-    /// Gradients that some member has had ready for `after_ns` and others have not: a line for
-    /// people each. Each again only when it waits for as long again.
+    /// Returns a line for people for each gradient that some member has had ready for `after_ns`
+    /// and others have not. It comes again only when it waits for as long again.
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
 
   private:

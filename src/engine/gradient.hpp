@@ -15,33 +15,34 @@
 
 namespace gradcoll {
 
-/// Of the sum of one gradient that is handed in.
+/// GradientTimes belongs to the sum of one gradient that is handed in.
 struct GradientTimes {
     std::uint64_t submitted_ns = 0;
     std::uint64_t begun_ns = 0;  ///< 0: not yet
-    std::uint32_t label = 0;     ///< of its name in the trace
+    std::uint32_t label = 0;     ///< label of its name in the trace
     std::uint32_t sum = 0;       ///< number in this process
 };
 
-/// One gradient, by its name. It stays as long as the engine.
+/// A Gradient is known by its name. It stays as long as the engine.
 class Gradient {
   public:
     explicit Gradient(std::string name) : name_(std::move(name)) {}
 
     const std::string& name() const { return name_; }
-    /// Handed in, and its outcome not taken yet.
+    /// Returns whether it is handed in, and its outcome not taken yet.
     bool is_busy() const { return state_.load(std::memory_order_acquire) != State::idle; }
-    /// Its sum has ended.
+    /// Returns whether its sum has ended.
     bool is_complete() const { return state_.load(std::memory_order_acquire) == State::complete; }
-    /// From the begin of its last sum to the end; 0: it has not been summed by itself. While it is
-    /// not busy.
+    /// Returns the time from the begin of its last sum to the end; 0 if it has not been summed by
+    /// itself. Must be called only while it is not busy.
     std::uint64_t took_ns() const { return took_ns_; }
-    /// The same on all ranks, from 0, from the begin of its first sum on. For its work.
+    /// Returns a number that is the same on all ranks, from 0, from the begin of its first sum on.
+    /// It is for its work.
     std::uint32_t number() const { return number_; }
-    /// What its next sum is to be planned for, the same on all ranks: the part of what is said of
-    /// links between hosts that they carry. While it is not busy.
+    /// Returns what its next sum is to be planned for, the same on all ranks: the part of what is
+    /// said of links between hosts that they carry. Must be called only while it is not busy.
     double links_carry() const { return links_carry_; }
-    /// How it is summed. The owner changes it only while it is not busy.
+    /// The work says how it is summed. The owner changes it only while it is not busy.
     std::unique_ptr<Work> work;
 
   private:
@@ -52,10 +53,10 @@ class Gradient {
     std::string name_;
     std::atomic<State> state_{State::idle};
     Status outcome_;
-    std::uint32_t number_ = unnumbered;  ///< by whoever makes the turns, as the next three
+    std::uint32_t number_ = unnumbered;  ///< set by whoever makes the turns, as are the next three
     std::uint64_t told_shape_ = 0;
-    std::optional<std::uint64_t> agreed_shape_;  ///< that all ranks began it with
-    bool is_told_ = false;                       ///< to the coordinator, who has not answered
+    std::optional<std::uint64_t> agreed_shape_;  ///< shape that all ranks began it with
+    bool is_told_ = false;  ///< whether the coordinator was told and has not answered
     bool is_running_ = false;
     std::int32_t priority_ = 0;
     std::uint64_t bytes_ = 0;
@@ -66,7 +67,7 @@ class Gradient {
     double links_carry_ = 1;
     ExpectedTime expected_;
     std::string shape_text_;
-    GradientTimes times_;  ///< by the engine's watch
+    GradientTimes times_;  ///< kept by the engine's watch
 };
 
 }  // namespace gradcoll

@@ -19,7 +19,7 @@ constexpr const char* version_key = "gradcoll_engine_plan";
 constexpr int file_version = 1;
 constexpr int most_parts = 1 << 20;
 
-/// Where in which file.
+/// Place says where in which file something stands.
 struct Place {
     std::string_view origin;
     std::size_t entry = 0;
@@ -59,7 +59,7 @@ Status read_name(const nlohmann::json& value, const Place& place, GradientWish& 
     return {};
 }
 
-/// For readers of the file only.
+/// Reads a field that is for readers of the file only.
 Status read_nothing(const nlohmann::json&, const Place&, GradientWish&) {
     return {};
 }

@@ -6,10 +6,11 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t least_sums = 8;
-/// Where no gradient ever comes again.
+/// A while ends after so many sums if no gradient ever comes again.
 constexpr std::size_t most_sums = 1024;
 constexpr std::size_t most_whiles_to_believe = 64;
-/// The model is right within two, and what is said of links mostly; so at first more is needed.
+/// A while is far off beyond these factors. The model is right within two, and what is said of
+/// links mostly; so at first more is needed.
 constexpr double far_from_said = 3;
 constexpr double far_from_usual = 2;
 /// Plans are not made anew for less.
@@ -49,7 +50,8 @@ void LinkWatch::ended(const ExpectedTime& expected, std::uint64_t now_ns) {
     if (--running_ == 0) while_.ran_ns += now_ns - running_since_ns_;
 }
 
-/// What took the time if not links says nothing of them.
+/// Returns what links carry, if the while tells it: if something else than links took the time, it
+/// says nothing of them.
 std::optional<double> LinkWatch::judge(std::uint64_t worked_ns) {
     const double ran_us = static_cast<double>(while_.ran_ns) * 1e-3;
     if (ran_us <= 0) return {};

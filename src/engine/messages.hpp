@@ -12,51 +12,53 @@
 
 namespace gradcoll {
 
-/// Of one message; a rank that has more to say sends another when the first has gone.
+/// One message has at most so many bytes; a rank that has more to say sends another when the first
+/// has gone.
 inline constexpr std::size_t control_message_bytes = 16384;
 inline constexpr std::size_t most_name_bytes = 255;
 inline constexpr std::size_t most_shape_bytes = 255;
 inline constexpr std::size_t most_error_bytes = 2048;
 
-/// The number of a gradient that the coordinator has not numbered.
+/// A gradient that the coordinator has not numbered has this number.
 inline constexpr std::uint32_t unnumbered = 0xffffffffU;
 
-/// A rank has a gradient to sum. On the wire, little endian: u32 number, i32 priority, u64 bytes,
-/// u64 shape, u32 pack, i32 rank, then name, shape text and error, each as u32 length and bytes.
+/// Ready says that a rank has a gradient to sum. On the wire, little endian: u32 number, i32
+/// priority, u64 bytes, u64 shape, u32 pack, i32 rank, then name, shape text and error, each as u32
+/// length and bytes.
 struct Ready {
     std::uint32_t number = unnumbered;
     std::int32_t priority = 0;  ///< higher goes first
-    std::uint64_t bytes = 0;    ///< that its sum sends
+    std::uint64_t bytes = 0;    ///< size of what its sum sends
     std::uint64_t shape = 0;    ///< hash of all that ranks must have alike
-    std::uint32_t pack = 0;     ///< those of one number may be summed as one; 0: only by itself
+    std::uint32_t pack = 0;     ///< gradients of one number may be summed as one; 0: only by itself
     std::string name;           ///< empty if it has a number
     std::string shape_text;     ///< for people; empty if the rank has sent it for this gradient
-    std::int32_t rank = 0;      ///< that has this shape
-    std::string error;          ///< of a host whose ranks differ: how
+    std::int32_t rank = 0;      ///< a rank that has this shape
+    std::string error;          ///< how the ranks of a host differ; empty if they do not
 };
 
-/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 with bit 0: more, bit
-/// 1: links_carry is said, then name and error, each as u32 length and bytes, and f64 links_carry
-/// if it is said.
+/// A Verdict lets all ranks begin this sum now, or give it up. On the wire: u32 number, u8 with bit
+/// 0: more, bit 1: links_carry is said, then name and error, each as u32 length and bytes, and f64
+/// links_carry if it is said.
 struct Verdict {
     std::uint32_t number = 0;
     bool more = false;  ///< it is summed as one with that of the next verdict
     std::string name;   ///< the first time only: from now on this is its number
     std::string error;  ///< why it is given up; empty: it begins
-    /// Of what is said of links between hosts: from its next sum on the gradient is planned for
-    /// that; 0: as before.
+    /// The gradient is planned, from its next sum on, for this part of what is said of links
+    /// between hosts; 0 if it stays as before.
     double links_carry = 0;
 };
 
-/// Texts are cut at their most bytes.
+/// Writes a record. Texts are cut at their most bytes.
 void write(const Ready& ready, ByteWriter& out);
 void write(const Verdict& verdict, ByteWriter& out);
-/// Most bytes that write() adds.
+/// One write() adds at most so many bytes.
 inline constexpr std::size_t most_record_bytes =
     64 + most_name_bytes + most_shape_bytes + most_error_bytes;
 static_assert(most_record_bytes <= control_message_bytes);
 
-/// Errors: corrupt if the bytes end too early or a text is too long.
+/// Reads a record. Errors: corrupt if the bytes end too early or a text is too long.
 Status read(ByteReader& in, Ready& out);
 Status read(ByteReader& in, Verdict& out);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int ready_tag = 0;
 constexpr int verdict_tag = 1;
-/// Cookies; of a receive it is the place among the peers.
+/// Sends have these cookies; that of a receive is the place among the peers.
 constexpr std::uint32_t sent_up = 0xffffffffU;
 constexpr std::uint32_t sent_down = 0xfffffffeU;
 
@@ -19,7 +19,7 @@ std::string_view as_text(const std::byte* bytes, std::size_t size) {
     return {reinterpret_cast<const char*>(bytes), size};
 }
 
-/// Behind the last message that waits, or as a new one.
+/// Adds the bytes to the last message that waits, or makes a new one of them.
 void put_bytes(std::deque<std::string>& waiting, std::string bytes) {
     if (!waiting.empty() && waiting.back().size() + bytes.size() <= control_message_bytes)
         waiting.back() += bytes;
@@ -82,7 +82,7 @@ Status Negotiation::say(const Ready& ready, std::uint64_t now_ns) {
     return {};
 }
 
-/// What all members have goes on upwards.
+/// Takes what a member has ready; what all members have goes on upwards.
 Status Negotiation::gather(std::size_t member, const Ready& ready, std::uint64_t now_ns) {
     if (coordinator_) return coordinator_->add(member, ready, now_ns);
     GatheredGradient* const complete = GRADCOLL_VALUE(gathering_->add(member, ready, now_ns));
@@ -100,7 +100,8 @@ void Negotiation::release(std::uint64_t room_bytes) {
     }
 }
 
-/// Who gathers tells its members itself: it may have ended before rank 0 tells all.
+/// Gives up. A rank that gathers tells its members itself: it may have ended before rank 0 tells
+/// all.
 void Negotiation::give_up(const Status& why) {
     if (!down_.to.empty()) {
         Verdict verdict;
@@ -139,7 +140,7 @@ Status Negotiation::take_ready(std::size_t member, std::string_view bytes, std::
     return {};
 }
 
-/// They go on downwards as they came, understood or not.
+/// Takes verdicts, which go on downwards as they came, understood or not.
 Status Negotiation::take_verdicts(std::string_view bytes) {
     if (!down_.to.empty()) put_bytes(down_.waiting, std::string(bytes));
     ByteReader reader(bytes);
@@ -169,7 +170,7 @@ Status Negotiation::finish(const Completion& done, std::uint64_t now_ns) {
     return understood;
 }
 
-/// The same bytes to all whom they concern.
+/// Sends the same bytes to all whom they concern.
 Status Negotiation::send(Outbox& box, int tag, std::uint32_t cookie, bool& went_on) {
     if (box.sends > 0 || box.waiting.empty()) return {};
     box.leaving = std::move(box.waiting.front());
@@ -190,7 +191,7 @@ Result<bool> Negotiation::advance(std::uint64_t now_ns) {
     GRADCOLL_TRY(send(up_, ready_tag, sent_up, went_on));
     GRADCOLL_TRY(send(down_, verdict_tag, sent_down, went_on));
     const std::size_t count = GRADCOLL_VALUE(lane_->poll(completions_));
-    // All of them: what has left or come is not told again.
+    // All completions are taken, also after an error: what has left or come is not told again.
     Status first_error;
     for (std::size_t i = 0; i < count; ++i) {
         Status finished = finish(completions_[i], now_ns);

@@ -17,50 +17,54 @@
 
 namespace gradcoll {
 
-/// This rank's part. What is said while a message is on its way goes with the next one, so a rank
-/// has one message on its way to each rank that it talks to, whatever there is to say. A rank that
-/// gathers for others says upwards what all of these have, and passes verdicts on. Used by one
-/// thread at a time.
+/// Negotiation is this rank's part. What is said while a message is on its way goes with the next
+/// one, so a rank has one message on its way to each rank that it talks to, whatever there is to
+/// say. A rank that gathers for others says upwards what all of these have, and passes verdicts on.
+/// Used by one thread at a time.
 class Negotiation {
   public:
-    /// Nobody else uses the channel, which must outlive it. `circle`: this rank's; all ranks have
-    /// theirs of one tree. `most_pack_bytes`: as the Coordinator has it. Errors: those of the lane.
+    /// Nobody else uses the channel, which must outlive it. `circle` is this rank's; all ranks have
+    /// theirs of one tree. `most_pack_bytes` is what the Coordinator has. Errors: those of the
+    /// lane.
     static Result<std::unique_ptr<Negotiation>> make(Channel& channel, Circle circle,
                                                      std::uint64_t most_pack_bytes);
     /// Drops what is on its way.
     ~Negotiation();
 
-    /// Errors: those of Gathering::add where this rank gathers.
+    /// Says that this rank has a gradient ready. Errors: those of Gathering::add where this rank
+    /// gathers.
     Status say(const Ready& ready, std::uint64_t now_ns);
-    /// Rank 0: the next gradient may begin, or pack of them, if it fits into so many bytes.
+    /// Lets, on rank 0, the next gradient begin, or pack of them, if it fits into so many bytes.
     void release(std::uint64_t room_bytes);
-    /// Rank 0: as Coordinator::plan_for().
+    /// Does, on rank 0, what Coordinator::plan_for() does.
     void plan_for(double links_carry) {
         if (coordinator_) coordinator_->plan_for(links_carry);
     }
-    /// Messages that can leave or have come; true if there were any. Never waits. Errors: corrupt,
-    /// if a message does not mean what it should; transport.
+    /// Moves messages that can leave or have come; true if there were any. Never waits. Errors:
+    /// corrupt, if a message does not mean what it should; transport.
     Result<bool> advance(std::uint64_t now_ns);
-    /// This rank agrees on nothing any more, and all others are told why: by rank 0, if need be.
+    /// Lets this rank agree on nothing any more, and tells all others why: by rank 0, if need be.
     void give_up(const Status& why);
-    /// The next verdict that this rank has not heard. Errors: peer_failed if another rank gave up.
+    /// Takes the next verdict that this rank has not heard. Errors: peer_failed if another rank
+    /// gave up.
     Result<bool> hear(Verdict& out);
-    /// By this rank, and what was in them.
+    /// Returns how many messages this rank has sent; bytes_sent() says how many bytes were in them.
     std::uint64_t messages_sent() const { return messages_sent_; }
     std::uint64_t bytes_sent() const { return bytes_sent_; }
-    /// All that was said has left.
+    /// Returns whether all that was said has left.
     bool is_settled() const { return up_.is_empty() && down_.is_empty(); }
-    /// Of those that this rank gathers from, as Gathering::stalls(). Others: none.
+    /// Returns what Gathering::stalls() returns for those that this rank gathers from; nothing on
+    /// other ranks.
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
 
   private:
-    /// Records on their way to some ranks, all the same to each.
+    /// An Outbox has records on their way to some ranks, all the same to each.
     struct Outbox {
         std::vector<int> to{};
         std::deque<std::string>
             waiting{};          ///< records that have not left, put together to messages
         std::string leaving{};  ///< the message that is on its way
-        std::size_t sends = 0;  ///< of it
+        std::size_t sends = 0;  ///< how many sends of it are under way
 
         bool is_empty() const { return waiting.empty() && sends == 0; }
     };
@@ -78,10 +82,10 @@ class Negotiation {
     const Circle circle_;
     const int rank_;
     std::unique_ptr<Lane> lane_;
-    std::optional<Coordinator> coordinator_;  ///< of rank 0
-    std::optional<Gathering> gathering_;      ///< of others who gather
-    std::vector<int> peers_;                  ///< who are listened to: the parent, then members
-    std::vector<std::byte> received_;         ///< a message from each
+    std::optional<Coordinator> coordinator_;  ///< set on rank 0
+    std::optional<Gathering> gathering_;      ///< set on other ranks that gather
+    std::vector<int> peers_;           ///< ranks that are listened to: the parent, then members
+    std::vector<std::byte> received_;  ///< room for a message from each
     Outbox up_, down_;
     std::uint64_t messages_sent_ = 0;
     std::uint64_t bytes_sent_ = 0;

@@ -5,8 +5,8 @@
 namespace gradcoll {
 namespace {
 
-/// All ranks below one vertex, in the order of the tree, so that neighbours stay neighbours. Each
-/// with the slowest link and all latency of its way up.
+/// Puts all ranks below one vertex, in the order of the tree, so that neighbours stay neighbours.
+/// Each has the slowest link and all latency of its way up.
 Result<Tree> flattened(const Tree& machine) {
     TreeSpec root;
     for (int position = 0; position < machine.rank_count(); ++position) {

@@ -20,17 +20,17 @@ enum class EngineStrategy : std::uint8_t {
 
 inline constexpr EngineStrategy all_strategies[] = {EngineStrategy::tree, EngineStrategy::ring,
                                                     EngineStrategy::ps};
-/// As settings and files write it; static.
+/// Returns the name that settings and files use; static.
 std::string_view name_of(EngineStrategy strategy);
-/// None: there is no such name.
+/// Returns nothing if there is no such name.
 std::optional<EngineStrategy> strategy_named(std::string_view name);
 
-/// What a plan is made for.
+/// StrategyTree is what a plan is made for.
 struct StrategyTree {
     Tree tree;
-    std::string_view exchange;  ///< its name, static text; empty: as the settings have it
+    std::string_view exchange;  ///< its name, static text; empty if the settings choose
 };
-/// `machine`: the tree of the ranks. Errors: those of Tree::make().
+/// Returns what to plan for; `machine` is the tree of the ranks. Errors: those of Tree::make().
 Result<StrategyTree> strategy_tree(EngineStrategy strategy, const Tree& machine);
 
 }  // namespace gradcoll

@@ -10,8 +10,8 @@
 
 namespace gradcoll {
 
-/// Used by the thread that makes the engine's turns, but for the local steps that it gives out
-/// (docs/threads.md#local-steps-on-other-threads).
+/// A Work is used by the thread that makes the engine's turns, but for the local steps that it
+/// gives out (docs/threads.md#local-steps-on-other-threads).
 class Work {
   public:
     Work() = default;
@@ -22,12 +22,13 @@ class Work {
     /// Begins; never waits. Every rank starts the same sums in the same order. After an error
     /// nothing is running.
     virtual Status start() = 0;
-    /// Messages that can leave or have come. Complete, or an error, is the end. Never waits.
+    /// Moves messages that can leave or have come. It has ended when it returns complete, or an
+    /// error. Never waits.
     virtual Result<Progress> advance() = 0;
-    /// After it is complete, and before whoever waits hears of it: moves the result to where the
-    /// program wants it, if it came about elsewhere.
+    /// Moves the result to where the program wants it, if it came about elsewhere. It is called
+    /// when the sum is complete, and before whoever waits hears of it.
     virtual Status deliver() { return {}; }
-    /// Local steps that are ready: moved to the front of `out`; returns how many. They come back
+    /// Moves local steps that are ready to the front of `out` and returns how many. They come back
     /// through their executor.
     virtual std::size_t take_local(std::span<LocalStep> out) = 0;
     /// Drops the sum that is under way, for good: no result is written any more. Waits for local
