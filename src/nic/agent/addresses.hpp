@@ -5,7 +5,7 @@
 
 namespace gradcoll {
 
-/// IPv4 addresses of interfaces that are up; those of the host's own loop last.
+/// Returns the IPv4 addresses of interfaces that are up; those of the host's own loop come last.
 NicEndpoint endpoint_of_this_host(std::uint16_t port);
 
 }  // namespace gradcoll

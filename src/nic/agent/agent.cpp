@@ -19,7 +19,7 @@
 namespace gradcoll {
 namespace {
 
-/// Of agents that have not shown who they are, and of processes.
+/// At most so many agents may be there that have not shown who they are, and so many processes.
 constexpr std::size_t most_greetings = 64;
 constexpr std::size_t most_sessions = 4096;
 constexpr std::chrono::milliseconds tick{100};
@@ -47,7 +47,7 @@ bool is_of_this_user(int socket) {
 Agent::Agent(Poller poller)
     : poller_(std::move(poller)), host_{poller_, counters_, {}, {}, {}, {}} {}
 
-/// Sessions are in groups.
+/// Ends the sessions first, since they are in groups.
 Agent::~Agent() {
     sessions_.clear();
     groups_.clear();
@@ -142,7 +142,8 @@ const NicGroupKey* Agent::key_for(const LinkHello& hello) {
                : nullptr;
 }
 
-/// The group may have ended meanwhile, or another connection come first.
+/// Gives the connection to its group, which may have ended meanwhile, or have got another
+/// connection first.
 void Agent::greeting_ended(IncomingGreeting& greeting, const Status& status) {
     Group* group = group_of(greeting.hello().group);
     if (status.ok() && group != nullptr && group->expects(greeting.hello().from)) {
@@ -181,7 +182,7 @@ Result<Group*> Agent::find_group(const NicHello& hello, NicRoster roster) {
 
 // ---- turns
 
-/// Whether ranks have written more meanwhile.
+/// Does the work of a turn and returns whether ranks have written more meanwhile.
 bool Agent::work() {
     const auto wrong = [this](Group& group, std::uint32_t rank, const Status& status) {
         ++counters_.bad_entries;
@@ -214,7 +215,8 @@ void Agent::give_up_late() {
         if (group->is_waiting()) group->give_up_late(now);
 }
 
-/// An agent that was stopped itself has one beat behind it, not as many as there would have been.
+/// Beats if it is time. An agent that was stopped itself has one beat behind it, not as many as
+/// there would have been.
 void Agent::beat_if_due() {
     const NicClock::time_point now = NicClock::now();
     if (now - last_beat_ < nic_beat) return;
@@ -229,15 +231,15 @@ void Agent::clear_ended() {
     std::erase_if(groups_, [](const auto& group) { return group->is_empty(); });
 }
 
-/// Who only asks how it is does not keep it.
+/// Returns whether the agent may end. Whoever only asks how it is does not keep it.
 bool Agent::is_idle_for_long() {
     const NicClock::time_point now = NicClock::now();
     if (!groups_.empty()) last_busy_ = now;
     return idle_exit_.count() > 0 && sessions_.empty() && now - last_busy_ >= idle_exit_;
 }
 
-/// Ranks see that it is about to sleep before it looks for their entries once more: what they write
-/// later, they wake it for.
+/// Runs the turns. Ranks see that the agent is about to sleep before it looks for their entries
+/// once more: they wake it for what they write later.
 Status Agent::run() {
     while (!signals_.came && !is_idle_for_long()) {
         const bool more = work();

@@ -13,7 +13,7 @@
 namespace gradcoll {
 
 struct AgentOptions {
-    std::uint16_t port = 0;             ///< for other agents; 0: any
+    std::uint16_t port = 0;             ///< where other agents connect to; 0: any
     std::chrono::seconds idle_exit{0};  ///< ends when nobody was here for so long; 0: never
 };
 
@@ -23,12 +23,12 @@ class Agent {
     static Result<std::unique_ptr<Agent>> make(NicDoor door, const AgentOptions& options);
     ~Agent();
 
-    /// Until a signal asks it to end, or nobody has been here for long. Errors: io.
+    /// Runs until a signal asks it to end, or nobody has been here for long. Errors: io.
     Status run();
     std::string status_json() const;
 
   private:
-    /// A socket at which others arrive.
+    /// An Entrance is a socket at which others arrive.
     struct Entrance final : Watched {
         void ready() override { arrive(); }
         Descriptor socket;

@@ -6,12 +6,13 @@
 
 namespace gradcoll {
 
-/// Of the process in the background: tells the one in the foreground that all is well.
+/// Foreground lets the process in the background tell the one in the foreground that all is well.
 class Foreground {
   public:
     Foreground() = default;
     explicit Foreground(Descriptor pipe) : pipe_(std::move(pipe)) {}
-    /// Then it ends, with success. Without it, it ends with a failure when this process does.
+    /// Lets the other process end, with success. Without this call it ends with a failure when this
+    /// process does.
     void release();
 
   private:
@@ -21,7 +22,7 @@ class Foreground {
 /// Splits the process in two. The one that returns is in the background, in a session of its own;
 /// the other waits until it is released, and ends. Errors, in the one process that there is: io.
 Result<Foreground> go_to_background();
-/// Nobody reads what it writes, and nobody waits for its end.
+/// Detaches from the terminal: nobody reads what the process writes, and nobody waits for its end.
 Status leave_terminal();
 
 }  // namespace gradcoll

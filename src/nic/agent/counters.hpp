@@ -10,19 +10,21 @@ struct AgentCounters {
     std::uint64_t ranks_refused = 0;
     std::uint64_t links_made = 0;
     std::uint64_t links_lost = 0;
-    std::uint64_t connections_refused = 0;  ///< who could not say or prove what it is in time
+    std::uint64_t connections_refused =
+        0;  ///< connections from whoever could not say or prove what it is in time
     std::uint64_t frames_sent = 0;
-    std::uint64_t bytes_sent = 0;  ///< of ranks; frames themselves not counted
+    std::uint64_t bytes_sent = 0;  ///< bytes of ranks; headers of frames are not counted
     std::uint64_t frames_received = 0;
     std::uint64_t bytes_received = 0;
     std::uint64_t frames_encoded = 0;
     std::uint64_t bytes_before_encoding = 0;
     std::uint64_t bytes_encoded = 0;
     std::uint64_t frames_decoded = 0;
-    std::uint64_t pieces_added = 0;  ///< of the ranks here, into one (nic/agent/group_sums.hpp)
-    std::uint64_t codec_ns = 0;      ///< to encode and decode
-    std::uint64_t bad_frames = 0;    ///< of other agents; each ends its link
-    std::uint64_t bad_entries = 0;   ///< of ranks; each ends what the rank has here
+    std::uint64_t pieces_added =
+        0;  ///< pieces of the ranks here that were added into one (nic/agent/group_sums.hpp)
+    std::uint64_t codec_ns = 0;     ///< time to encode and decode
+    std::uint64_t bad_frames = 0;   ///< frames from other agents; each ends its link
+    std::uint64_t bad_entries = 0;  ///< entries of ranks; each ends what the rank has here
     std::uint64_t sleeps = 0;
 };
 

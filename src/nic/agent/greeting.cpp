@@ -53,7 +53,7 @@ Result<bool> GreetingSocket::read_bytes(void* to, std::size_t size_bytes) {
     return true;
 }
 
-/// So little always fits into a socket that nothing was sent to.
+/// Writes all bytes at once: so few always fit into a socket that nothing was sent to.
 Status GreetingSocket::write_bytes(const void* from, std::size_t size_bytes) {
     const ssize_t count = send(socket_.number(), from, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count == static_cast<ssize_t>(size_bytes)) return {};
@@ -101,7 +101,7 @@ Status IncomingGreeting::go_on() {
     return {};
 }
 
-/// Whoever names no group of ours is told nothing.
+/// Answers a hello. Whoever names no group of ours is told nothing.
 Status IncomingGreeting::answer_hello() {
     const LinkHello& hello = said_.hello;
     if (hello.magic != link_magic) return {Code::corrupt, "is no agent"};
@@ -143,7 +143,7 @@ void OutgoingGreeting::give_up_late(NicClock::time_point now) {
     if (step_ != Step::done && now >= deadline_) try_next({Code::transport, "no answer in time"});
 }
 
-/// `before`: what was wrong with the last one.
+/// Tries the addresses that are left. `before` is what was wrong with the last one.
 void OutgoingGreeting::try_next(const Status& before) {
     Status last = before;
     while (next_address_ <
@@ -176,8 +176,8 @@ Status OutgoingGreeting::connect_to(std::uint32_t address) {
     return {};
 }
 
-/// An agent at one address that is not the one that was meant may be followed by the right one at
-/// the next.
+/// Continues, or tries the next address: an agent at one address that is not the one that was meant
+/// may be followed by the right one at the next.
 void OutgoingGreeting::ready() {
     if (const Status status = go_on(); !status.ok()) try_next(status);
 }

@@ -15,21 +15,21 @@
 namespace gradcoll {
 
 using NicClock = std::chrono::steady_clock;
-/// For who connects to say and prove who it is.
+/// Whoever connects has so long to say and prove who it is.
 inline constexpr std::chrono::milliseconds greeting_patience{1000};
 
-/// A connection that is as good as made: its frames begin with `first`.
+/// Greeted is a connection that is as good as made: its frames begin with `first`.
 struct Greeted {
     Descriptor socket;
     std::vector<std::byte> first;
 };
 
-/// A socket from which messages of known lengths are read before anything else.
+/// A GreetingSocket is read for messages of known lengths before anything else.
 class GreetingSocket {
   public:
     explicit GreetingSocket(Descriptor socket) : socket_(std::move(socket)) {}
     int number() const { return socket_.number(); }
-    /// Whether there are as many bytes as the message has. Errors: transport.
+    /// Reads a message, and returns whether there are as many bytes as it has. Errors: transport.
     template <class Message>
     Result<bool> read(Message& message) {
         return read_bytes(&message, sizeof message);
@@ -48,10 +48,12 @@ class GreetingSocket {
     std::vector<std::byte> buffer_;
 };
 
-/// Whoever has connected to this agent. Ends as one of the group, or not at all.
+/// An IncomingGreeting is somebody who has connected to this agent. It ends as one of the group, or
+/// not at all.
 class IncomingGreeting final : public Watched {
   public:
-    /// Null if there is no such group here, or it has no such host, or `to` is not this one.
+    /// FindKey returns null if there is no such group here, or it has no such host, or `to` is not
+    /// this one.
     using FindKey = std::function<const NicGroupKey*(const LinkHello& hello)>;
     using Done = std::function<void(IncomingGreeting&, const Status&)>;
     /// `done` is called once, in ready() or give_up_late().
@@ -78,8 +80,8 @@ class IncomingGreeting final : public Watched {
     NicProof expected_{};
 };
 
-/// A connection from this agent to another one's endpoint, by whichever of its addresses leads
-/// there.
+/// An OutgoingGreeting connects this agent to another one's endpoint, by whichever of its addresses
+/// leads there.
 class OutgoingGreeting final : public Watched {
   public:
     using Done = std::function<void(OutgoingGreeting&, const Status&)>;

@@ -11,9 +11,10 @@
 namespace gradcoll {
 namespace {
 
-/// For all links of a group together: who is connected to may have to wait for its own ranks.
+/// All links of a group together may take so long: an agent that is connected to may have to wait
+/// for its own ranks.
 constexpr std::chrono::seconds connect_patience{8};
-/// Entries of one rank before the next has its turn.
+/// One rank has so many entries before the next has its turn.
 constexpr int entries_a_turn = 64;
 
 }  // namespace
@@ -55,7 +56,7 @@ void Group::send_of_sum(std::uint32_t host, const LinkFrame& frame, SumBytes byt
         link->second->line_up(frame, std::move(bytes));
 }
 
-/// A link that fails meanwhile leaves the map.
+/// Lets all links send. A link that fails meanwhile leaves the map.
 void Group::send_all() {
     std::vector<Link*> links;
     for (const auto& [host, link] : links_) links.push_back(link.get());
@@ -111,7 +112,7 @@ void Group::take_link(std::uint32_t host, Greeted greeted) {
     answer_if_linked();
 }
 
-/// Ranks find out by themselves, and go another way.
+/// Removes a link that has failed. Ranks find out by themselves, and go another way.
 void Group::link_lost(std::uint32_t host, const Status& status) {
     const auto at = links_.find(host);
     if (at == links_.end()) return;

@@ -14,7 +14,7 @@ namespace gradcoll {
 
 class Group {
   public:
-    /// They have to be there as long as the group.
+    /// The references have to be valid as long as the group.
     struct Around {
         Poller& poller;
         AgentCounters& counters;
@@ -30,7 +30,7 @@ class Group {
 
     /// Errors: invalid_argument if the rank belongs to another host, or is here already.
     Status join(std::shared_ptr<NicMember> member);
-    /// The rank's memory stays as long as something of it is under way.
+    /// Removes a rank, whose memory stays as long as something of it is under way.
     void leave(std::uint32_t rank);
     bool is_empty() const { return members_.here.empty(); }
 
@@ -38,7 +38,7 @@ class Group {
     /// all are linked, or one cannot be.
     using Connected = std::function<void(const Status&)>;
     void connect(Connected done);
-    /// Whether it waits for a connection of that host.
+    /// Returns whether it waits for a connection of that host.
     bool expects(std::uint32_t host) const;
     void take_link(std::uint32_t host, Greeted greeted);
     std::size_t link_count() const { return links_.size(); }
@@ -48,13 +48,13 @@ class Group {
     void work(const std::function<void(std::uint32_t rank, const Status&)>& wrong);
     bool has_work() const;
     void say_sleeps(bool sleeps);
-    /// Once in nic_beat: ranks here and other agents see that this one works, and it looks whether
-    /// those do.
+    /// Shows ranks here and other agents that this one works, and looks whether those do. Called
+    /// once in nic_beat.
     void beat();
     void give_up_late(NicClock::time_point now);
-    /// Whether give_up_late() is waited for.
+    /// Returns whether give_up_late() is waited for.
     bool is_waiting() const { return !greetings_.empty() || connected_ != nullptr; }
-    /// What ended in this turn is no longer used by anybody.
+    /// Frees what ended in this turn, which nobody uses any longer.
     void clear_ended() {
         ended_.clear();
         ended_greetings_.clear();
@@ -74,13 +74,13 @@ class Group {
     NicGroupKey key_;
     LocalMembers members_;
     GroupSums sums_;
-    std::map<std::uint32_t, std::unique_ptr<Link>> links_;  ///< by host
+    std::map<std::uint32_t, std::unique_ptr<Link>> links_;  ///< one per host
     std::vector<std::unique_ptr<OutgoingGreeting>> greetings_;
     std::vector<std::unique_ptr<Link>> ended_;
     std::vector<std::unique_ptr<OutgoingGreeting>> ended_greetings_;
-    bool was_connected_ = false;  ///< connect() has been called
+    bool was_connected_ = false;  ///< whether connect() has been called
     bool lost_any_ = false;
-    std::vector<Link::Wrong> wrong_;  ///< in this turn
+    std::vector<Link::Wrong> wrong_;  ///< wrong ranks of this turn
     Connected connected_;
     NicClock::time_point connect_deadline_;
 };

@@ -16,7 +16,7 @@
 namespace gradcoll {
 namespace {
 
-/// Where the elements of a piece begin in its plain form.
+/// Returns where the elements of a piece begin in its plain form.
 std::size_t header_bytes(NicCoding coding) {
     return coding == NicCoding::none ? 0 : frame_header_bytes;
 }
@@ -46,8 +46,8 @@ std::uint32_t GroupSums::hosts() const {
     return static_cast<std::uint32_t>(around_.members.roster.endpoints.size());
 }
 
-/// When the roster is there. An owner has parts of pieces that are up to `slots` ahead of its own
-/// ranks, which are up to `slots` ahead of what they have got.
+/// Makes room when the roster is there. An owner has parts of pieces that are up to `slots` ahead
+/// of its own ranks, which are up to `slots` ahead of what they have got.
 void GroupSums::prepare() {
     const std::vector<std::uint32_t>& host_of_rank = around_.members.roster.host_of_rank;
     const NicShape shape = NicShape::of(static_cast<std::uint32_t>(host_of_rank.size()));
@@ -59,7 +59,8 @@ void GroupSums::prepare() {
         if (host_of_rank[rank] == around_.members.host) ranks_.push_back(rank);
 }
 
-/// Nothing if some rank of this host is not here yet.
+/// Returns the last piece that all ranks of this host have handed in; nothing if some rank is not
+/// here yet.
 std::optional<std::uint64_t> GroupSums::handed_in_by_all() const {
     std::uint64_t least = ~std::uint64_t{0};
     for (const std::uint32_t rank : ranks_) {
@@ -141,8 +142,8 @@ Status GroupSums::make_part(std::uint64_t number) {
     return add_hosts(number);
 }
 
-/// Into `sum_`. The ranks may change what they have handed in, and then get what they deserve; the
-/// sizes are ours.
+/// Adds a piece of all ranks into `sum_`. The ranks may change what they have handed in, and then
+/// get what they deserve; the sizes are ours.
 Status GroupSums::add_ranks(std::uint64_t number, Terms& terms) {
     const NicMember& first = *around_.members.find(ranks_.front());
     terms = {first.piece(number).note, first.piece(number).coding};
@@ -162,7 +163,7 @@ Status GroupSums::add_ranks(std::uint64_t number, Terms& terms) {
     return {};
 }
 
-/// `sum_` as it travels.
+/// Returns `sum_` as it travels.
 Result<SumBytes> GroupSums::encoded(const Terms& terms) {
     if (terms.coding == NicCoding::none) return copy_of(sum_);
     AgentCounters& counters = around_.counters;
@@ -194,7 +195,7 @@ Status GroupSums::take_part(const LinkFrame& frame, std::span<const std::byte> b
     return {};
 }
 
-/// What other hosts sent is believed as little as their numbers.
+/// Returns the plain form of a part. What other hosts sent is believed as little as their numbers.
 Result<std::span<const std::byte>> GroupSums::plain_of(const Part& part, bool is_own) {
     if (is_own || part.terms.coding == NicCoding::none)
         return std::span<const std::byte>(*part.bytes);
@@ -205,7 +206,8 @@ Result<std::span<const std::byte>> GroupSums::plain_of(const Part& part, bool is
     return std::span<const std::byte>(room_.data(), size);
 }
 
-/// If all are there. Ranks that do not call the same function do not hand in the same.
+/// Adds the parts of a piece if all are there. Ranks that do not call the same function do not hand
+/// in the same.
 Status GroupSums::add_hosts(std::uint64_t number) {
     Piece& mine = piece(number);
     if (mine.parts_there < hosts()) return {};
@@ -254,7 +256,7 @@ Result<std::size_t> GroupSums::decode_total(const Terms& terms, const SumBytes& 
     return size;
 }
 
-/// Sums that are there, in the order of their pieces.
+/// Hands out the sums that are there, in the order of their pieces.
 Status GroupSums::hand_out() {
     while (!has_ended_ && summed_ < added_ && piece(summed_ + 1).total) {
         const std::uint64_t number = summed_ + 1;

@@ -17,12 +17,12 @@
 
 namespace gradcoll {
 
-/// Shared with links that have yet to send them. Null: none.
+/// SumBytes are shared with links that have yet to send them; null if there are none.
 using SumBytes = std::shared_ptr<const std::vector<std::byte>>;
 
-/// A vector goes in pieces, each a frame of every rank to itself. Ranks number them alike, so a
-/// number is the same piece everywhere. The i-th piece of a vector belongs to host i % hosts (so
-/// the same vectors have the same sum, whatever went before):
+/// GroupSums adds a vector in pieces, each a frame of every rank to itself. Ranks number them
+/// alike, so a number is the same piece everywhere. The i-th piece of a vector belongs to host i %
+/// hosts (so the same vectors have the same sum, whatever went before):
 ///
 /// 1. each host adds what its ranks have there, in the order of ranks, and sends that to the owner
 ///    (`part`), encoded if the ranks say so;
@@ -36,7 +36,7 @@ using SumBytes = std::shared_ptr<const std::vector<std::byte>>;
 /// have what it takes to go on by themselves (nic/transport/nic_sums.hpp).
 class GroupSums {
   public:
-    /// They have to be there as long as the sums.
+    /// The references have to be valid as long as the sums.
     struct Around {
         LocalMembers& members;
         AgentCounters& counters;
@@ -47,17 +47,17 @@ class GroupSums {
 
     /// Adds what all ranks here have handed in since the last time.
     void work();
-    /// A frame of another host's agent, which has been checked but for its number. Errors: corrupt,
-    /// if that agent breaks the rules.
+    /// Takes a frame of another host's agent, which has been checked but for its number. Errors:
+    /// corrupt, if that agent breaks the rules.
     Status take(const LinkFrame& frame, std::span<const std::byte> bytes);
-    /// Before it does.
+    /// Is called before the rank leaves.
     void rank_leaves(std::uint32_t rank);
-    /// For the ranks here, and those of other hosts are told.
+    /// Ends sums for the ranks here, and tells those of other hosts.
     void end(const std::string& why);
     bool has_ended() const { return has_ended_; }
 
   private:
-    /// What is to be added, as ranks and hosts say of a piece.
+    /// Terms says what is to be added, as ranks and hosts say of a piece.
     struct Terms {
         NicNote note;
         NicCoding coding = NicCoding::none;
@@ -65,12 +65,12 @@ class GroupSums {
     };
     struct Part {
         Terms terms;
-        SumBytes bytes;  ///< the owner's own in its plain form; of others as they travel
+        SumBytes bytes;  ///< plain for the owner's own part; others as they travel
     };
     struct Piece {
-        std::vector<Part> parts;  ///< by host; only where this host is the owner
+        std::vector<Part> parts;  ///< one per host; only where this host is the owner
         std::size_t parts_there = 0;
-        SumBytes total;  ///< as it travels
+        SumBytes total;  ///< sum as it travels
     };
     using Buffer = std::shared_ptr<std::vector<std::byte>>;
 
@@ -98,15 +98,15 @@ class GroupSums {
     Around around_;
     Send send_;
     bool has_ended_ = false;
-    std::vector<std::uint32_t> ranks_;  ///< of this host, ascending
+    std::vector<std::uint32_t> ranks_;  ///< ranks of this host, ascending
     std::size_t slots_ = 0;
     std::size_t slot_bytes_ = 0;
-    std::uint64_t added_ = 0;     ///< pieces of which this host has made its part
-    std::uint64_t summed_ = 0;    ///< pieces whose sums the ranks here have
-    std::vector<Piece> pieces_;   ///< by number modulo their count
-    std::vector<std::byte> sum_;  ///< of one piece, in its plain form
+    std::uint64_t added_ = 0;     ///< number of pieces of which this host has made its part
+    std::uint64_t summed_ = 0;    ///< number of pieces whose sums the ranks here have
+    std::vector<Piece> pieces_;   ///< one per number modulo their count
+    std::vector<std::byte> sum_;  ///< sum of one piece, in its plain form
     std::vector<std::byte> room_;
-    std::vector<Buffer> buffers_;  ///< those that nobody else holds are used again
+    std::vector<Buffer> buffers_;  ///< used again when nobody else holds them
     FrameCoder coder_;
 };
 

@@ -18,7 +18,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{16} << 10;
-/// Calls of the system for one link before the next has its turn.
+/// One link has so many calls of the system before the next has its turn.
 constexpr int calls_a_turn = 16;
 
 /// A link that is cut is noticed after so long, whether something is under way or not.
@@ -114,7 +114,8 @@ void Link::add_data(const Place& place) {
         add_coded(frame, place.member);
 }
 
-/// A rank whose frame cannot be encoded loses its place; nothing behind that frame may leave.
+/// Adds a frame that is encoded. A rank whose frame cannot be encoded loses its place; nothing
+/// behind that frame may leave.
 void Link::add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
     AgentCounters& counters = around_.counters;
     const std::uint64_t begin_ns = now_ns();
@@ -146,8 +147,8 @@ void Link::add_words(const Place& place) {
         add_to_batch(place.member->word_for(place.peer, FrameKind::consumed), {}, place.member);
 }
 
-/// Words first: others wait for them. Then a frame of each pair in turn; one that is encoded leaves
-/// before the next one is.
+/// Fills the batch with words first, since others wait for them, and then with a frame of each pair
+/// in turn. A frame that is encoded leaves before the next one is.
 void Link::fill_batch() {
     batch_count_ = part_count_ = next_part_ = 0;
     has_coded_ = false;
@@ -222,7 +223,7 @@ void Link::ready() {
     send();
 }
 
-/// The rest of a frame's bytes goes where it belongs, and what comes behind it into the buffer.
+/// Reads the rest of a frame's bytes to where it belongs, and what comes behind it into the buffer.
 Status Link::receive() {
     for (int call = 0; call < calls_a_turn; ++call) {
         if (begin_ > 0)
@@ -249,7 +250,7 @@ Status Link::receive() {
     return {};
 }
 
-/// Frames that are whole are taken; of one that is not, what there is.
+/// Takes the frames that are whole, and of one that is not, what there is.
 Status Link::take_buffered() {
     for (;;) {
         if (!in_frame_) {
@@ -265,8 +266,8 @@ Status Link::take_buffered() {
     }
 }
 
-/// Who it is for, and where its bytes go. Nothing is done yet: they, and the frame itself, may be
-/// damaged. A rank that has gone leaves frames under way.
+/// Finds out who the frame is for, and where its bytes go. Nothing is done yet: they, and the frame
+/// itself, may be damaged. A rank that has gone leaves frames under way.
 Status Link::begin_frame() {
     std::memcpy(&frame_, buffer_.data() + begin_, sizeof frame_);
     begin_ += sizeof frame_;
@@ -343,7 +344,7 @@ Status Link::end_data() {
     return target_->arrived(frame_, size);
 }
 
-/// Into the rank's slot. How long that is, nothing that came says.
+/// Decodes into the rank's slot. How long that is, nothing that came says.
 Result<std::size_t> Link::decode() {
     const std::uint64_t begin_ns = now_ns();
     Result<std::size_t> size =

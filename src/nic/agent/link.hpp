@@ -20,33 +20,33 @@ namespace gradcoll {
 
 class Link final : public Watched {
   public:
-    /// Who has to be there as long as the link.
+    /// The references have to be valid as long as the link.
     struct Around {
         Poller& poller;
         AgentCounters& counters;
         LocalMembers& members;
         GroupSums& sums;
     };
-    /// `lost`: is told when the link has failed, once; the link is then of no use any more.
-    /// `first`: bytes that came with the handshake.
+    /// `lost` is told when the link has failed, once; the link is then of no use any more.
     Link(const Around& around, std::uint32_t host, Descriptor socket,
          std::function<void(const Status&)> lost);
     ~Link() override;
-    /// Begins to listen. `first`: what came behind the introduction.
+    /// Begins to listen. `first` is what came behind the introduction.
     Status begin(std::span<const std::byte> first);
 
     std::uint32_t host() const { return host_; }
-    /// The pair has something to send or to tell.
+    /// Lines up a pair that has something to send or to tell.
     void line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer);
-    /// A rank of this host has left.
+    /// Tells the other agent that a rank of this host has left.
     void tell_gone(std::uint32_t rank);
-    /// Of a sum. The bytes stay as they are as long as somebody else holds them.
+    /// Lines up a frame of a sum. The bytes stay as they are as long as somebody else holds them.
     void line_up(const LinkFrame& frame, SumBytes bytes);
-    /// Once in nic_beat: tells the other agent that this one works. Fails if that has been silent.
+    /// Tells the other agent that this one works. Called once in nic_beat. Fails if the other has
+    /// been silent.
     void beat();
     /// Sends what can be sent now, as far as a turn goes.
     void send();
-    /// Ranks here whose frames cannot be encoded, since the last time.
+    /// A Wrong is a rank here whose frames cannot be encoded, since the last time.
     struct Wrong {
         std::uint32_t rank = 0;
         Status why;
@@ -55,7 +55,7 @@ class Link final : public Watched {
     void ready() override;
 
   private:
-    /// A rank here and one there.
+    /// Place is a pair of a rank here and one there.
     struct Place {
         std::shared_ptr<NicMember> member;
         std::uint32_t peer = 0;
@@ -90,14 +90,15 @@ class Link final : public Watched {
     bool wants_to_write_ = false;
 
     // Out.
-    std::deque<Place> line_;           ///< with frames
-    std::vector<Place> due_;           ///< with words
-    std::vector<std::uint32_t> gone_;  ///< ranks
+    std::deque<Place> line_;           ///< pairs with frames
+    std::vector<Place> due_;           ///< pairs with words
+    std::vector<std::uint32_t> gone_;  ///< ranks that have left
     std::deque<std::pair<LinkFrame, SumBytes>> of_sums_;
     bool is_beat_due_ = false;
     std::array<LinkFrame, frames_at_once> frames_{};
     std::array<iovec, 2 * frames_at_once> parts_{};
-    std::array<std::shared_ptr<const void>, frames_at_once> owners_;  ///< of the bytes in the parts
+    std::array<std::shared_ptr<const void>, frames_at_once>
+        owners_;  ///< owners of the bytes in the parts
     std::size_t batch_count_ = 0;
     std::size_t part_count_ = 0;
     std::size_t next_part_ = 0;
@@ -107,16 +108,16 @@ class Link final : public Watched {
     std::vector<Wrong> wrong_;
 
     // In.
-    unsigned silent_beats_ = 0;  ///< of this agent, since something came
+    unsigned silent_beats_ = 0;  ///< beats of this agent since something came
     std::vector<std::byte> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     bool in_frame_ = false;
     LinkFrame frame_;
-    std::byte* room_ = nullptr;  ///< for the frame's bytes
+    std::byte* room_ = nullptr;  ///< where the frame's bytes go
     std::size_t taken_bytes_ = 0;
-    std::byte* slot_ = nullptr;        ///< of the rank, for what a coded frame is decoded to
-    std::vector<std::byte> own_room_;  ///< for coded frames, and for ranks that have gone
+    std::byte* slot_ = nullptr;        ///< slot of the rank for what a coded frame is decoded to
+    std::vector<std::byte> own_room_;  ///< room for coded frames, and for ranks that have gone
     FrameCoder decoder_;
     std::shared_ptr<NicMember> target_;  ///< null: it has gone
 };

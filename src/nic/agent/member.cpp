@@ -115,7 +115,7 @@ Result<std::byte*> NicMember::room_for_sum(std::uint64_t number) {
     return room_for(frame);
 }
 
-/// The rank may use the slot of what it has handed in again.
+/// Takes note that the sum is there: the rank may use the slot of what it has handed in again.
 Status NicMember::summed(std::uint64_t number, std::size_t size_bytes) {
     LinkFrame frame;
     frame.source = rank_;

@@ -13,29 +13,29 @@
 
 namespace gradcoll {
 
-/// What the rank writes is checked as it is read. No words of the rank lead outside its memory, or
-/// keep the agent from others. Knows nothing of the network.
+/// NicMember checks what the rank writes as it is read. No words of the rank lead outside its
+/// memory, or keep the agent from others. It knows nothing of the network.
 class NicMember {
   public:
-    /// Between the rank and one other. Numbers of frames, from 1.
+    /// A Pair is the rank and one other. Numbers of frames are from 1.
     struct Pair {
         // Out: sent <= posted, delivered <= sent, allowed: as far as the other has room.
         std::uint64_t posted = 0;
         std::uint64_t sent = 0;
         std::uint64_t delivered = 0;
-        std::uint64_t told = 0;  ///< of those delivered the rank was woken for
+        std::uint64_t told = 0;  ///< how many of those delivered the rank was woken for
         std::uint64_t allowed = 0;
-        std::vector<NicEntry> waiting;  ///< by number modulo slots; posted and not sent
+        std::vector<NicEntry> waiting;  ///< one per number modulo slots; posted and not sent
         // In: consumed <= received.
         std::uint64_t received = 0;
         std::uint64_t consumed = 0;
         // What the other's agent has yet to hear.
         bool tells_delivered = false;
         bool tells_consumed = false;
-        // In which lists of the link.
+        // The link has lists; these say which ones the pair is in.
         bool in_line = false;
         bool is_due = false;
-        bool has_room = false;    ///< memory for frames that come
+        bool has_room = false;    ///< memory for frames that come is there
         bool is_stopped = false;  ///< a frame of the rank cannot be sent: nothing is any more
 
         bool may_send() const { return !is_stopped && sent < posted && sent < allowed; }
@@ -47,7 +47,7 @@ class NicMember {
     const NicShape& shape() const { return region_.layout().shape(); }
     Pair& pair(std::uint32_t peer) { return pairs_[peer]; }
 
-    /// Of what the rank wants next.
+    /// Taken says what the rank wants next.
     struct Taken {
         std::uint32_t peer = 0;
         NicEntryKind kind = NicEntryKind::frame;
@@ -56,41 +56,43 @@ class NicMember {
     Result<std::optional<Taken>> take_entry();
     bool has_entries() const { return !entries_.is_empty(); }
 
-    /// The next frame to the peer. Precondition: may_send().
+    /// Returns the next frame to the peer; may_send() must hold.
     LinkFrame next_frame(std::uint32_t peer);
-    /// Its bytes, which the rank does not touch until it is delivered, if it keeps to the rules.
+    /// Returns the frame's bytes, which the rank does not touch until it is delivered, if it keeps
+    /// to the rules.
     std::span<const std::byte> bytes_of(const LinkFrame& frame) const;
 
-    /// A coded frame to the peer is so long on its way.
+    /// Takes note of how long a coded frame to the peer is on its way.
     void coded(std::uint32_t peer, std::size_t size_bytes) {
         region_.layout().peer(peer).coded_bytes.fetch_add(size_bytes, std::memory_order_relaxed);
     }
 
-    /// Where the bytes of a frame for the rank belong. Errors: corrupt if it is not the next one,
-    /// or there is no room for it; out_of_memory.
+    /// Returns where the bytes of a frame for the rank belong. Errors: corrupt if it is not the
+    /// next one, or there is no room for it; out_of_memory.
     Result<std::byte*> room_for(const LinkFrame& frame);
-    /// They are there, so many; of a coded frame its plain form. Errors: corrupt if the rank's
-    /// counters lie.
+    /// Takes note that so many bytes are there; those of a coded frame are in its plain form.
+    /// Errors: corrupt if the rank's counters lie.
     Status arrived(const LinkFrame& frame, std::size_t size_bytes);
-    /// Of a frame that says how far the other is. Errors: corrupt if it cannot be.
+    /// Takes a frame that says how far the other is. Errors: corrupt if it cannot be.
     Status take_word(const LinkFrame& frame);
-    /// How far this rank is with what the peer sent: a frame of that kind.
+    /// Returns a frame of that kind that says how far this rank is with what the peer sent.
     LinkFrame word_for(std::uint32_t peer, FrameKind kind) const;
 
     // ---- sums: frames of the rank to itself are pieces of what it hands in, by their numbers
 
     std::uint64_t handed_in() const { return pairs_[rank_].posted; }
-    /// Of piece `number`, one of the last handed in.
+    /// Returns the entry of piece `number`, one of the last handed in.
     const NicEntry& piece(std::uint64_t number) const {
         return pairs_[rank_].waiting[number % shape().slots];
     }
     std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
-    /// Where its sum belongs. Errors: those of room_for().
+    /// Returns where the sum of a piece belongs. Errors: those of room_for().
     Result<std::byte*> room_for_sum(std::uint64_t number);
-    /// It is there, so many bytes. Errors: those of arrived().
+    /// Takes note that the sum is there, so many bytes. Errors: those of arrived().
     Status summed(std::uint64_t number, std::size_t size_bytes);
 
-    /// The peer is no longer reached; the rank itself: its sums have ended.
+    /// Takes note that the peer is no longer reached; if it is the rank itself, its sums have
+    /// ended.
     void lose(std::uint32_t peer, NicPeerState state);
     void says_sleeps(bool sleeps);
     void beats();
@@ -106,13 +108,14 @@ class NicMember {
     std::vector<Pair> pairs_;
 };
 
-/// The ranks of a group that are here, and who is where.
+/// LocalMembers are the ranks of a group that are here, and who is where.
 struct LocalMembers {
     NicRoster roster;
     std::uint32_t host = 0;
-    std::vector<std::shared_ptr<NicMember>> by_rank;  ///< null: elsewhere, or not here yet, or gone
-    std::vector<std::uint32_t> here;                  ///< ranks with a member
-    std::vector<bool> gone;                           ///< by rank: it has left another host
+    std::vector<std::shared_ptr<NicMember>>
+        by_rank;                      ///< one per rank; null: elsewhere, or not here yet, or gone
+    std::vector<std::uint32_t> here;  ///< ranks with a member
+    std::vector<bool> gone;           ///< one per rank: it has left another host
 
     NicMember* find(std::uint32_t rank) const {
         return rank < by_rank.size() ? by_rank[rank].get() : nullptr;

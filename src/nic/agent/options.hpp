@@ -9,7 +9,7 @@
 namespace gradcoll {
 
 struct NicdOptions {
-    std::string directory;  ///< empty: as GC_NIC_DIR says
+    std::string directory;  ///< folder of the socket; empty: that of GC_NIC_DIR
     AgentOptions agent;
     bool background = false;
     bool status = false;

@@ -11,14 +11,14 @@
 
 namespace gradcoll {
 
-/// Something with a descriptor.
+/// A Watched has a descriptor.
 class Watched {
   public:
     Watched() = default;
     virtual ~Watched() = default;
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
-    /// Its descriptor can be read or written, or has failed.
+    /// Is called when its descriptor can be read or written, or has failed.
     virtual void ready() = 0;
 };
 
@@ -28,8 +28,8 @@ class Poller {
     enum class For : std::uint8_t { reading, reading_and_writing };
     Status add(int descriptor, Watched& watched, For what = For::reading);
     void change(int descriptor, Watched& watched, For what);
-    /// Before the descriptor is closed; then nothing more is heard of it, also of what was ready in
-    /// the same turn.
+    /// Must be called before the descriptor is closed; then nothing more is heard of it, also of
+    /// what was ready in the same turn.
     void remove(int descriptor, const Watched& watched);
     /// Waits once, and tells who is ready. Errors: io.
     Status turn(std::chrono::milliseconds patience);
@@ -38,7 +38,7 @@ class Poller {
     explicit Poller(Descriptor epoll) : epoll_(std::move(epoll)) {}
 
     Descriptor epoll_;
-    std::vector<const Watched*> removed_;  ///< in this turn
+    std::vector<const Watched*> removed_;  ///< objects removed in this turn
 };
 
 }  // namespace gradcoll

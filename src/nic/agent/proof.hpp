@@ -6,19 +6,19 @@
 
 namespace gradcoll {
 
-/// What both sides have said so far.
+/// LinkIntroduction is what both sides have said so far.
 struct LinkIntroduction {
     LinkHello hello;
     NicNonce answer{};  ///< the nonce of who was connected to
 };
 enum class LinkSide : std::uint8_t { connected = 1, accepted };
 
-/// HMAC-SHA256 of the secret over the side that proves itself and all that was said. Errors:
-/// internal if libcrypto refuses.
+/// Returns the HMAC-SHA256 of the secret over the side that proves itself and all that was said.
+/// Errors: internal if libcrypto refuses.
 Result<NicProof> proof_of(const NicGroupKey& key, LinkSide side, const LinkIntroduction& said);
-/// Takes as long wherever they differ.
+/// Compares two proofs, and takes as long wherever they differ.
 bool same_proof(const NicProof& left, const NicProof& right);
-/// Nobody can foresee it. Errors: internal.
+/// Returns a nonce that nobody can foresee. Errors: internal.
 Result<NicNonce> new_nonce();
 
 }  // namespace gradcoll

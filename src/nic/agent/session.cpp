@@ -32,7 +32,7 @@ Status Session::begin() {
     return host_.poller.add(socket_.number(), *this);
 }
 
-/// The rank's memory and rings; others do not notice.
+/// Frees the rank's memory and rings; others do not notice.
 bool Session::take_down() {
     if (std::exchange(step_, Step::ended) == Step::ended) return false;
     host_.poller.remove(socket_.number(), *this);

@@ -14,16 +14,16 @@ namespace gradcoll {
 
 class Session final : public Watched {
   public:
-    /// What the agent does for its sessions.
+    /// Host is what the agent does for its sessions.
     struct Host {
         Poller& poller;
         AgentCounters& counters;
         NicEndpoint endpoint;
-        /// The group of that key; made by the first of its ranks. Errors: invalid_argument if the
-        /// roster is not that of the others, or the key is not.
+        /// Returns the group of that key, which the first of its ranks makes. Errors:
+        /// invalid_argument if the roster is not that of the others, or the key is not.
         std::function<Result<Group*>(const NicHello& hello, NicRoster roster)> find_group;
         std::function<std::string()> status;
-        /// The session is of no use any more.
+        /// Is told that the session is of no use any more.
         std::function<void(Session&)> ended;
     };
 
@@ -32,14 +32,14 @@ class Session final : public Watched {
     Status begin();
     void ready() override;
 
-    /// Null before it has joined.
+    /// Returns null before it has joined.
     Group* group() const { return group_; }
     std::uint32_t rank() const { return hello_.rank; }
     /// Tells the process why, and ends.
     void refuse(const Status& why);
 
   private:
-    /// What wakes the agent, for this rank alone.
+    /// An Event wakes the agent, for this rank alone.
     struct Event final : Watched {
         void ready() override;
         Descriptor descriptor;
@@ -58,7 +58,8 @@ class Session final : public Watched {
     NicHello hello_;
     Group* group_ = nullptr;
     Event event_;
-    std::shared_ptr<bool> is_there_ = std::make_shared<bool>(true);  ///< for answers that come late
+    std::shared_ptr<bool> is_there_ = std::make_shared<bool>(
+        true);  ///< lets answers that come late see whether the session is there
 };
 
 }  // namespace gradcoll

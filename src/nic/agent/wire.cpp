@@ -6,7 +6,7 @@
 namespace gradcoll {
 namespace {
 
-/// ISA-L does not change what it reads, but takes it by a pointer that could.
+/// Computes the CRC. ISA-L does not change what it reads, but takes it by a pointer that could.
 std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> bytes) {
     auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
     return crc32_iscsi(data, static_cast<int>(bytes.size()), before);

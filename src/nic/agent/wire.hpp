@@ -16,7 +16,7 @@ using NicProof = std::array<std::uint8_t, 32>;
 
 inline constexpr std::uint32_t link_magic = 0x6b6c'6367;
 
-/// From who connects. The numbers are those of hosts in the group.
+/// LinkHello comes from whoever connects. The numbers are those of hosts in the group.
 struct LinkHello {
     std::uint32_t magic = link_magic;
     std::uint32_t version = nic_version;
@@ -25,14 +25,14 @@ struct LinkHello {
     std::uint32_t to = 0;
     NicNonce nonce{};
 };
-/// The answer. Of another version: that alone, without a proof.
+/// LinkChallenge is the answer. One of another version is that alone, without a proof.
 struct LinkChallenge {
     std::uint32_t magic = link_magic;
     std::uint32_t version = nic_version;
     NicNonce nonce{};
     NicProof proof{};
 };
-/// And the answer to that. The first frame that comes back says that it was good.
+/// LinkAnswer answers the challenge. The first frame that comes back says that it was good.
 struct LinkAnswer {
     NicProof proof{};
 };
@@ -43,8 +43,8 @@ enum class FrameKind : std::uint8_t {
     delivered,  ///< `source` has in its memory what `target` sent, up to `number`
     consumed,   ///< `source` has read what `target` sent, up to `number`
     gone,       ///< `source` has left
-    // Of sums (nic/agent/group_sums.hpp): `source` and `target` are hosts, `number` that of a
-    // piece.
+    // These are for sums (nic/agent/group_sums.hpp): `source` and `target` are hosts, `number` that
+    // of a piece.
     part,    ///< what the ranks of `source` have there, for `target`, which adds
     total,   ///< what `source` has added
     no_sums  ///< the ranks of `source` get no more of them
@@ -57,7 +57,7 @@ struct LinkFrame {
     std::array<std::uint8_t, 2> unused{};
     std::uint32_t source = 0;
     std::uint32_t target = 0;
-    std::uint64_t number = 0;  ///< from 1, of a pair and direction
+    std::uint64_t number = 0;  ///< number within a pair and direction, from 1
     std::uint32_t size_bytes = 0;
     std::uint32_t crc = 0;  ///< CRC32C of the frame with 0 here, and of its bytes
     NicNote note;
@@ -68,14 +68,14 @@ static_assert(sizeof(LinkHello) == 64 && sizeof(LinkChallenge) == 72 && sizeof(L
 constexpr bool is_of_sums(FrameKind kind) {
     return kind >= FrameKind::part;
 }
-/// Whether frames of that kind have bytes.
+/// Returns whether frames of that kind have bytes.
 constexpr bool has_bytes(FrameKind kind) {
     return kind == FrameKind::data || kind == FrameKind::part || kind == FrameKind::total;
 }
 
 std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes);
 
-/// What can be said of a frame before its bytes are there. Errors: corrupt.
+/// Checks what can be said of a frame before its bytes are there. Errors: corrupt.
 Status check_link_frame(const LinkFrame& frame, std::uint32_t most_bytes);
 
 }  // namespace gradcoll
