@@ -7,7 +7,7 @@
 
 namespace gradcoll {
 
-/// JSON. Errors: io if there is none, or it is another user's; transport, corrupt.
+/// Returns JSON. Errors: io if there is no agent, or it is another user's; transport, corrupt.
 Result<std::string> status_of_nic_agent(const std::string& directory);
 
 }  // namespace gradcoll

@@ -43,8 +43,8 @@ FrameHeader header_of(const Codec& codec, std::size_t count, std::size_t payload
     return header;
 }
 
-/// The header's codec is registered, and is for elements of that type; what it is told may be
-/// anything.
+/// Returns the header's codec, which is registered, and is for elements of that type; what it is
+/// told may be anything.
 Result<Codec> codec_of(const FrameHeader& header) {
     for (const double told : {header.parameters.abs, header.parameters.rel})
         if (!std::isfinite(told) || told < 0) return corrupt("a frame with tolerance {}", told);
@@ -87,7 +87,8 @@ Result<std::span<const std::byte>> elements_of_plain(const Codec& codec,
     const std::span<const std::byte> elements = frame.subspan(frame_header_bytes);
     FrameHeader expected =
         header_of(codec, elements.size() / element_bytes(codec.type), elements.size());
-    expected.parameters.packing = Packing::none;  // of the message; each call says its tolerance
+    expected.parameters.packing =
+        Packing::none;  // packing belongs to the message; each call says its tolerance
     expected.parameters.call_parts = 0;
     GRADCOLL_TRY(check_frame(got, expected));
     return elements;
@@ -134,7 +135,8 @@ Result<std::size_t> FrameCoder::encode_fixed(const Codec& codec,
     return frame_header_bytes + payload;
 }
 
-/// The list has as much room as it can need, and the blocks move up to where it ends.
+/// Encodes block by block. The list has as much room as it can need, and the blocks move up to
+/// where it ends.
 Result<std::size_t> FrameCoder::encode_blocks(const Codec& codec,
                                               std::span<const std::byte> elements) {
     const std::size_t elem_bytes = element_bytes(codec.type);
@@ -192,7 +194,7 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
     return frame_header_bytes + bytes;
 }
 
-/// The list is read twice: where it ends is where the first block begins.
+/// Decodes block by block. The list is read twice: where it ends is where the first block begins.
 Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> payload,
                                  std::span<std::byte> elements) const {
     const std::size_t elem_bytes = element_bytes(codec.type);

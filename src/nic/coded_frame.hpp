@@ -15,33 +15,36 @@
 
 namespace gradcoll {
 
-/// How many elements a frame of so many bytes may have, in both of its forms: whole blocks of every
-/// codec. 0: not even one block.
+/// Returns how many elements a frame of so many bytes may have, in both of its forms: whole blocks
+/// of every codec. 0 if it has no room for one block.
 std::size_t coded_frame_elems(const Codec& codec, std::size_t frame_bytes);
-/// Frames so long have room for a block of any codec and type.
+/// Frames of this length have room for a block of any codec and type.
 inline constexpr std::size_t least_coded_frame_bytes = std::size_t{16} << 10;
 
-/// What the codec's number and parameters stand for in a frame's entry.
+/// Returns what the codec's number and parameters stand for in a frame's entry.
 NicCoding coding_of(const Codec& codec);
-/// The plain form's header, for `count` elements: what a message (compress/frame.hpp) has that
-/// travels as it is.
+/// Writes the plain form's header for `count` elements; a message that travels as it is has the
+/// same (compress/frame.hpp).
 void write_plain_header(const Codec& codec, std::size_t count, std::byte* out);
-/// Whether a frame, in its plain form, has elements of that codec. Errors: corrupt.
+/// Returns the elements of a frame, in its plain form, if they are of that codec. Errors: corrupt.
 Result<std::span<const std::byte>> elements_of_plain(const Codec& codec,
                                                      std::span<const std::byte> frame);
-/// What is the same in two processes that know the same codecs by the same numbers.
+/// Returns a number that is the same in two processes that know the same codecs by the same
+/// numbers.
 std::uint64_t digest_of_codecs();
 
-/// From one form of a frame to the other. The plain form is a header and the elements; the coded
-/// one is a message of them as compress/README.md has it, packed once more if the codec says so.
-/// Both are checked: each comes from another process. Used by one thread at a time; allocates until
-/// its memory is as long as frames are.
+/// A FrameCoder turns one form of a frame into the other. The plain form is a header and the
+/// elements; the coded one is a message of them as compress/README.md has it, packed once more if
+/// the codec says so. Both are checked: each comes from another process. Used by one thread at a
+/// time; allocates until its memory is as long as frames are.
 class FrameCoder {
   public:
-    /// Valid until the next call. Errors: corrupt for what is no plain form of that coding;
-    /// unsupported for a codec that is not there; internal if the codec does what it must not.
+    /// Returns the coded form, valid until the next call. Errors: corrupt for what is no plain form
+    /// of that coding; unsupported for a codec that is not there; internal if the codec does what
+    /// it must not.
     Result<std::span<const std::byte>> encode(std::span<const std::byte> plain, NicCoding coding);
-    /// To the front of `room`, and how many bytes that are. Errors: corrupt.
+    /// Writes the plain form to the front of `room`, and returns its size in bytes. Errors:
+    /// corrupt.
     Result<std::size_t> decode(std::span<const std::byte> coded, std::span<std::byte> room);
 
   private:

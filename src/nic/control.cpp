@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// Room for the files beside a packet, aligned as the system wants it.
+/// FilesRoom has room for the files beside a packet, aligned as the system wants it.
 struct FilesRoom {
     alignas(cmsghdr) std::array<char, CMSG_SPACE(most_nic_files * sizeof(int))> bytes{};
 };

@@ -22,11 +22,11 @@
 
 namespace gradcoll {
 
-/// Of all that agents and ranks say, to each other and among agents.
+/// All that agents and ranks say, to each other and among agents, has this version.
 inline constexpr std::uint32_t nic_version = 5;
 inline constexpr std::uint64_t nic_magic = 0x6463'696e'2d63'67;
 
-/// Which communicator of which job; known to its ranks and to their agents.
+/// NicGroupKey says which communicator of which job; its ranks and their agents know it.
 struct NicGroupKey {
     std::array<std::uint8_t, 16> id{};
     std::array<std::uint8_t, 32> secret{};  ///< agents of one group prove to each other that they
@@ -53,13 +53,14 @@ struct NicHello {
     NicPurpose purpose = NicPurpose::join;
     std::uint32_t rank = 0;
     std::uint32_t rank_count = 0;
-    std::uint32_t host = 0;  ///< of those that the group has, from 0
+    std::uint32_t host = 0;  ///< number among the hosts of the group, from 0
     std::uint32_t host_count = 0;
     std::uint32_t unused = 0;
     NicGroupKey key;
 };
 
-/// Where an agent can be reached: one port at any of some IPv4 addresses, in network order.
+/// NicEndpoint says where an agent can be reached: one port at any of some IPv4 addresses, in
+/// network order.
 struct NicEndpoint {
     static constexpr std::size_t most_addresses = 7;
     std::uint16_t port = 0;
@@ -76,7 +77,8 @@ struct NicWelcome {
     NicEndpoint endpoint;
 };
 
-/// Before `host_of_rank` (a number for each rank) and `endpoints` (one for each host).
+/// NicRosterHead stands before `host_of_rank` (a number for each rank) and `endpoints` (one for
+/// each host).
 struct NicRosterHead {
     NicPacket packet = NicPacket::roster;
     std::uint32_t rank_count = 0;
@@ -92,7 +94,7 @@ struct NicRoster {
     static Result<NicRoster> unpacked(std::span<const std::byte> packet);
 };
 
-/// The files: the shared memory, and the event that wakes the agent.
+/// NicReady comes with two files: the shared memory, and the event that wakes the agent.
 struct NicReady {
     NicPacket packet = NicPacket::ready;
     NicShape shape;
@@ -104,13 +106,13 @@ struct NicConnected {
     NicPacket packet = NicPacket::connected;
 };
 
-/// Before the text.
+/// NicTextHead stands before the text.
 struct NicTextHead {
     NicPacket packet = NicPacket::text;
     std::uint32_t is_last = 0;
 };
 
-/// Printable, or cut where it is not.
+/// NicRefusal has a text that is printable, or cut where it is not.
 struct NicRefusal {
     NicPacket packet = NicPacket::refusal;
     std::uint32_t version = nic_version;
@@ -123,12 +125,12 @@ struct NicRefusal {
 inline constexpr std::size_t largest_nic_packet = std::size_t{192} << 10;
 inline constexpr std::size_t most_nic_files = 2;
 
-/// A packet as it came.
+/// NicReceived is a packet as it came.
 struct NicReceived {
     std::vector<std::byte> bytes;  ///< empty: the other side has closed
     std::vector<Descriptor> files;
 
-    /// The packet if it is that one; null else.
+    /// Returns the packet if it is a `Packet`, else null.
     template <class Packet>
     const Packet* as() const {
         const auto* packet = reinterpret_cast<const Packet*>(bytes.data());
@@ -137,7 +139,7 @@ struct NicReceived {
     }
 };
 
-/// Errors: transport with the system's reason; `files` stay the caller's.
+/// Sends a packet; `files` stay the caller's. Errors: transport with the system's reason.
 Status send_packet(int socket, std::span<const std::byte> bytes,
                    std::span<const Descriptor* const> files = {});
 template <class Packet>
@@ -148,8 +150,8 @@ Status send_packet(int socket, const Packet& packet,
                    std::span<const Descriptor* const> files = {}) {
     return send_packet(socket, std::as_bytes(std::span(&packet, 1)), files);
 }
-/// Waits as long as the socket says. Errors: transport, likewise; corrupt for a packet that is
-/// longer than all.
+/// Receives a packet, for which it waits as long as the socket says. Errors: transport, likewise;
+/// corrupt for a packet that is longer than all.
 Result<NicReceived> receive_packet(int socket);
 
 }  // namespace gradcoll

@@ -25,7 +25,8 @@ Status failed(const std::string& path, const char* step) {
     return {Code::io, fmt::format("{}: {}: {}", path, step, std::strerror(errno))};
 }
 
-/// Hosts that share the folder have agents of their own.
+/// Returns a path with the host's name in it, since hosts that share the folder have agents of
+/// their own.
 std::string path_in(const std::string& directory, const char* what) {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) != 0) name[0] = 0;
@@ -45,7 +46,7 @@ Result<sockaddr_un> address_in(const std::string& directory) {
     return address;
 }
 
-/// Whole packets, in order.
+/// Makes a socket for whole packets, in order.
 Result<Descriptor> new_socket(const std::string& directory) {
     Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (!made.is_open()) return failed(directory, "socket");

@@ -17,11 +17,11 @@ constexpr std::uint32_t most_slots = 8;
 constexpr std::uint32_t least_slots = 4;
 constexpr std::uint32_t most_slot_bytes = 128U << 10;
 constexpr std::uint32_t least_slot_bytes = 4U << 10;
-/// Of all slots of one direction, if every pair had as much as it can use.
+/// All slots of one direction would have so many bytes if every pair had as much as it can use.
 constexpr std::uint64_t usual_bytes = 64U << 20;
 
-/// Every frame under way in one direction has an entry; to the agent there are counts of consumed
-/// frames, too, of which there are at most as many.
+/// Returns how many entries a ring has. Every frame under way in one direction has one; to the
+/// agent there are counts of consumed frames, too, of which there are at most as many.
 std::uint64_t capacity_for(const NicShape& shape) {
     return std::bit_ceil(std::uint64_t{2} * shape.ranks * shape.slots);
 }

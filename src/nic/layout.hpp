@@ -12,7 +12,7 @@
 
 namespace gradcoll {
 
-/// What a frame is to the ranks at its ends. The agents carry it as it is.
+/// NicNote says what a frame is to the ranks at its ends. The agents carry it as it is.
 struct NicNote {
     std::uint32_t kind = 0;
     std::int32_t tag = 0;
@@ -22,10 +22,10 @@ struct NicNote {
 };
 static_assert(sizeof(NicNote) == 32);
 
-/// How the bytes of a frame travel. Of a coded one both ranks have the plain form, and only what is
-/// between the agents is coded (nic/coded_frame.hpp).
+/// NicCoding says how the bytes of a frame travel. Both ranks have the plain form of a coded one,
+/// and only what is between the agents is coded (nic/coded_frame.hpp).
 enum class NicCoding : std::uint8_t {
-    none = 0,  ///< as they are
+    none = 0,  ///< bytes as they are
     plain,     ///< encoded
     zstd,      ///< encoded, and packed once more
     lz4
@@ -37,14 +37,15 @@ enum class NicEntryKind : std::uint32_t {
     consumed    ///< from the rank: all frames of the peer up to `number` have been read
 };
 
-/// One entry of a ring.
+/// NicEntry is one entry of a ring.
 struct NicEntry {
     NicEntryKind kind = NicEntryKind::frame;
-    std::uint32_t peer = 0;        ///< a rank of the group
-    std::uint64_t number = 0;      ///< of the frame among those of its pair and direction, from 1
-    std::uint64_t size_bytes = 0;  ///< in the slot
+    std::uint32_t peer = 0;  ///< a rank of the group
+    std::uint64_t number =
+        0;  ///< number of the frame among those of its pair and direction, from 1
+    std::uint64_t size_bytes = 0;  ///< size in the slot
     NicNote note;
-    NicCoding coding = NicCoding::none;  ///< from the agent: none, or not
+    NicCoding coding = NicCoding::none;  ///< the agent's entries say only none, or not
     std::array<std::uint8_t, 7> unused{};
 };
 static_assert(sizeof(NicEntry) == 64);
@@ -52,25 +53,25 @@ static_assert(sizeof(NicEntry) == 64);
 using NicCounter = std::atomic<std::uint64_t>;
 static_assert(NicCounter::is_always_lock_free);
 
-/// The two counters of a ring, each on a line of its own.
+/// NicRingWords are the two counters of a ring, each on a line of its own.
 struct NicRingWords {
     alignas(64) NicCounter written{0};  ///< entries, by the writer
     alignas(64) NicCounter read{0};     ///< entries, by the reader
 };
 
-/// Whether a peer can be reached. Only ever goes on.
+/// NicPeerState says whether a peer can be reached. It only ever goes on.
 enum class NicPeerState : std::uint64_t {
     reached = 0,
     left,  ///< it has ended what it had with its agent
     lost   ///< its agent, or the way there
 };
 
-/// What the agent tells of one peer.
+/// NicPeerWords are what the agent tells of one peer.
 struct alignas(64) NicPeerWords {
     NicCounter delivered{0};  ///< frames to the peer that are in the memory that it shares
     NicCounter state{0};      ///< a NicPeerState
-    /// Of coded frames to the peer, as they travelled, headers of the link left out; counted before
-    /// they are delivered.
+    /// This counts the bytes of coded frames to the peer, as they travelled, headers of the link
+    /// left out; they are counted before they are delivered.
     NicCounter coded_bytes{0};
 };
 
@@ -79,37 +80,38 @@ struct alignas(64) NicPeerWords {
 inline constexpr std::chrono::milliseconds nic_beat{500};
 inline constexpr std::chrono::milliseconds nic_silence{5000};
 
-/// What the agent tells of itself.
+/// NicAgentWords are what the agent tells of itself.
 struct alignas(64) NicAgentWords {
-    /// Not 0: it waits for its event, or is about to.
+    /// If this is not 0, the agent waits for its event, or is about to.
     std::atomic<std::uint32_t> sleeps{0};
     /// Counts what may let the rank go on; ranks sleep on it (nic/news.hpp).
     std::atomic<std::uint32_t> news{0};
     NicCounter beats{0};
 };
 
-/// What the rank tells of itself.
+/// NicRankWords are what the rank tells of itself.
 struct alignas(64) NicRankWords {
-    /// Threads that sleep on the agent's news, or are about to.
+    /// This counts threads that sleep on the agent's news, or are about to.
     std::atomic<std::uint32_t> sleepers{0};
 };
 
-/// How much there is of everything: the same for all ranks of a group.
+/// NicShape says how much there is of everything: the same for all ranks of a group.
 struct NicShape {
     std::uint32_t ranks = 0;
-    std::uint32_t slots = 0;  ///< of a pair and direction: frames under way
+    std::uint32_t slots = 0;  ///< frames under way in a pair and direction
     std::uint32_t slot_bytes = 0;
 
-    /// Pure. Fewer and smaller slots where there are many ranks.
+    /// Returns a shape with fewer and smaller slots where there are many ranks. Pure.
     static NicShape of(std::uint32_t ranks);
-    /// Of what another process says. Errors: corrupt.
+    /// Checks a shape that another process says. Errors: corrupt.
     Status check() const;
     bool operator==(const NicShape&) const = default;
 };
 
-/// Offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; a ring to the agent; a ring to the
-/// rank; slots of frames that leave, by peer; slots of frames that come. Memory is zeros at first,
-/// and most of it is never touched: only peers that a rank talks to have any.
+/// NicLayout has the offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; a ring to the
+/// agent; a ring to the rank; slots of frames that leave, by peer; slots of frames that come.
+/// Memory is zeros at first, and most of it is never touched: only peers that a rank talks to have
+/// any.
 class NicLayout {
   public:
     NicLayout() = default;
@@ -126,7 +128,7 @@ class NicLayout {
     NicPeerWords& peer(std::uint32_t rank) const;
     NicRingWords& ring_words(bool to_agent) const;
     NicEntry* ring_entries(bool to_agent) const;
-    /// Of frame `number` to or from the peer.
+    /// Returns the slot of frame `number` to or from the peer.
     std::byte* slot(bool to_agent, std::uint32_t peer, std::uint64_t number) const;
 
   private:

@@ -9,7 +9,8 @@
 
 namespace gradcoll {
 
-/// Both sides write their own word, and then look at the other's: one of them sees the other.
+/// Raises the count and wakes the rank. Both sides write their own word, and then look at the
+/// other's: one of them sees the other.
 void tell_news(const NicLayout& layout) {
     std::atomic<std::uint32_t>& news = layout.agent().news;
     news.fetch_add(1, std::memory_order_seq_cst);

@@ -8,12 +8,15 @@
 
 namespace gradcoll {
 
-/// By the agent, after it has written what is new. A call of the system only if the rank sleeps.
+/// Is called by the agent after it has written what is new. It is a call of the system only if the
+/// rank sleeps.
 void tell_news(const NicLayout& layout);
 
-/// By the rank: how much news there has been. What it looks at afterwards it sees as new as that.
+/// Returns how much news there has been. The rank that asks sees what it looks at afterwards as new
+/// as that.
 std::uint32_t news_of(const NicLayout& layout);
-/// Sleeps until there is more news than `seen`, `patience` at most. True if there is. Thread safe.
+/// Sleeps until there is more news than `seen`, `patience` at most. Returns true if there is.
+/// Thread safe.
 bool wait_for_news(const NicLayout& layout, std::uint32_t seen, std::chrono::microseconds patience);
 
 }  // namespace gradcoll

@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Which way a ring goes.
+/// NicWay says which way a ring goes.
 enum class NicWay : std::uint8_t { to_agent, to_rank };
 
 class NicRingWriter {
@@ -19,13 +19,14 @@ class NicRingWriter {
           entries_(layout.ring_entries(way == NicWay::to_agent)),
           capacity_(layout.ring_capacity()) {}
 
-    /// What the reader says it has read may be a lie: then there may be no room for ever, and
-    /// entries that it has not read are lost to it, but nobody else is harmed.
+    /// Returns whether there is room. What the reader says it has read may be a lie: then there may
+    /// be no room for ever, and entries that it has not read are lost to it, but nobody else is
+    /// harmed.
     bool has_room() const {
         return written_ - words_->read.load(std::memory_order_acquire) < capacity_;
     }
-    /// Precondition: has_room(). Whoever sleeps is to be woken afterwards: the store is ordered
-    /// before later loads of this thread.
+    /// Writes an entry; has_room() must hold. Whoever sleeps is to be woken afterwards: the store
+    /// is ordered before later loads of this thread.
     void write(const NicEntry& entry) {
         entries_[written_ & (capacity_ - 1)] = entry;
         words_->written.store(++written_, std::memory_order_seq_cst);
@@ -47,8 +48,8 @@ class NicRingReader {
           capacity_(layout.ring_capacity()) {}
 
     bool is_empty() const { return words_->written.load(std::memory_order_seq_cst) == read_; }
-    /// A copy, which the writer can no longer change. Nothing if there is none. Errors: corrupt if
-    /// the writer's counter cannot be right.
+    /// Returns a copy, which the writer can no longer change; nothing if there is no entry. Errors:
+    /// corrupt if the writer's counter cannot be right.
     Result<std::optional<NicEntry>> read() {
         const std::uint64_t ahead = words_->written.load(std::memory_order_acquire) - read_;
         if (ahead == 0) return std::optional<NicEntry>();

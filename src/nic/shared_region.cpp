@@ -67,7 +67,8 @@ Result<SharedRegion> SharedRegion::map(const NicShape& shape, const Descriptor& 
     return SharedRegion(static_cast<std::byte*>(data), shape);
 }
 
-/// An older kernel knows no such advice: there the slots are allocated when they are touched.
+/// Allocates the slots. An older kernel knows no such advice: there the slots are allocated when
+/// they are touched.
 Status SharedRegion::allocate_slots(bool to_agent, std::uint32_t peer) const {
     const NicShape& shape = layout_.shape();
     const std::size_t size = std::size_t{shape.slots} * shape.slot_bytes;

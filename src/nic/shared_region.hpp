@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Owns the mapping. What is in it stays after the other process has ended.
+/// A SharedRegion owns the mapping. What is in it stays after the other process has ended.
 class SharedRegion {
   public:
     SharedRegion() = default;
@@ -16,11 +16,11 @@ class SharedRegion {
     SharedRegion& operator=(SharedRegion&& other) noexcept;
     ~SharedRegion();
 
-    /// Zeros, whose size nobody can change any more. `file`: for the other process. Errors:
-    /// out_of_memory, io.
+    /// Makes a region of zeros, whose size nobody can change any more. `file` is for the other
+    /// process. Errors: out_of_memory, io.
     static Result<SharedRegion> make(const NicShape& shape, Descriptor& file);
-    /// Errors: corrupt if the file is not one that make() made for that shape: one that could
-    /// shrink would end this process; out_of_memory, io.
+    /// Maps a region. Errors: corrupt if the file is not one that make() made for that shape: one
+    /// that could shrink would end this process; out_of_memory, io.
     static Result<SharedRegion> map(const NicShape& shape, const Descriptor& file);
 
     const NicLayout& layout() const { return layout_; }

@@ -13,7 +13,8 @@ struct SumKind {
     ElementType type = ElementType::f32;
 };
 
-/// `index`: of the piece in its vector of `count` elements, which ranks may wrongly differ in.
+/// Returns the note of piece `index` in its vector of `count` elements, in which ranks may wrongly
+/// differ.
 inline NicNote note_of(const SumKind& kind, std::uint64_t index, std::uint64_t count) {
     NicNote note;
     note.id = index;
@@ -23,7 +24,7 @@ inline NicNote note_of(const SumKind& kind, std::uint64_t index, std::uint64_t c
     return note;
 }
 
-/// Errors: corrupt if it is no op and type that have a kernel.
+/// Returns what the note says. Errors: corrupt if it is no op and type that have a kernel.
 inline Result<SumKind> sum_kind_of(const NicNote& note) {
     const SumKind kind{static_cast<ReduceOp>(note.kind), static_cast<ElementType>(note.tag)};
     if (note.kind < reduce_op_count && note.tag >= 0 &&
