@@ -89,7 +89,7 @@ endfunction()
 # gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [NEEDS ...]
 #                   [CORE] [ONE_MPI])
 # A GoogleTest program under mpirun, one CTest entry for each rank count (gradcoll_rank_counts()); its main is
-# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests. ONE_MPI: the
+# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests; up to 3 ranks have the label core. ONE_MPI: the
 # MPI does no more than start its ranks, so a second one leaves it out.
 function(gradcoll_mpi_test name)
   cmake_parse_arguments(arg "CORE;ONE_MPI" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS;NEEDS" ${ARGN})
@@ -107,7 +107,11 @@ function(gradcoll_mpi_test name)
   endif()
   gradcoll_rank_counts(arg_RANKS ${arg_RANKS} ${core})
   foreach(ranks IN LISTS arg_RANKS)
-    gradcoll_add_mpirun_test(${name}.np${ranks} RANKS ${ranks} ENV ${arg_ENV} LABELS ${arg_LABELS}
+    set(labels ${arg_LABELS})
+    if(arg_CORE AND ranks LESS 4)
+      list(APPEND labels core)
+    endif()
+    gradcoll_add_mpirun_test(${name}.np${ranks} RANKS ${ranks} ENV ${arg_ENV} LABELS ${labels}
       COMMAND $<TARGET_FILE:${name}> ${arg_ARGS})
   endforeach()
 endfunction()
