@@ -27,7 +27,8 @@ Status run_leased(CommContext& context, Lease lease, Binding binding,
     return context.plans().run(std::move(lease), binding);
 }
 
-/// What is on the device, in memory of the host: the other ranks see no difference.
+/// Runs the operation on host copies of vectors that are on the device; the other ranks see no
+/// difference.
 Status run_leased_on_copy(CommContext& context, Lease lease, Binding binding,
                           BlockingExtras extras) {
     const CallKey& key = lease.call->key();
@@ -56,7 +57,7 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
 
 namespace {
 
-/// A copy in host memory of a vector that is there or on the device.
+/// Returns a copy in host memory of a vector that is there or on the device.
 Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
                                          std::size_t size_bytes) {
     const auto* const bytes = static_cast<const std::byte*>(from);
@@ -66,7 +67,8 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
-/// Of a refused call: nobody reads what is in the vector. `asked`: where vectors are.
+/// Tells the other ranks that this one refuses the call; what is in its vector is not read. `asked`
+/// says whether the ranks asked each other where their vectors are.
 Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
                         const CallShape& shape, const KeptTolerance& kept, const Status& why,
                         bool asked) {
@@ -80,7 +82,8 @@ Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
     return why;
 }
 
-/// Through the memory of one host or of several, or of agents: of the host, or by a copy there.
+/// Runs the call through the memory of one host or of several, or through agents. A vector on a
+/// device is copied to host memory for that.
 Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                      const KeptTolerance& kept, const BlockingExtras& extras) {
     DeviceSide* const device = extras.device.get();
@@ -101,7 +104,7 @@ Status run_in_memory(CommContext& context, const CallArguments& arguments, const
     });
 }
 
-/// By the MPI library, as a call that passes.
+/// Lets the MPI library run the call, and counts it as one that passes.
 Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                   PassReason reason) {
     context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(), reason);
@@ -128,8 +131,8 @@ Status run_routed(CommContext& context, const CallArguments& arguments, const Ca
     });
 }
 
-/// So that it keeps its tolerance; a rank that refuses takes no part in that. By reference the
-/// work is handed on without an allocation.
+/// Runs the call so that it keeps its tolerance; a rank that refuses takes no part in that. Hands
+/// the work on by reference, which needs no allocation.
 Status run_settled(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                    const KeptTolerance& kept, const BlockingExtras& extras) {
     const Binding binding = binding_of(arguments, shape);
@@ -141,7 +144,7 @@ Status run_settled(CommContext& context, const CallArguments& arguments, const C
     return run_kept(context, shape, kept, buffers, std::cref(run));
 }
 
-/// Also measures the error of a compressed call, if it is its turn.
+/// Runs the call, and measures the error of a compressed one if it is its turn.
 Status run_measured(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                     const KeptTolerance& kept, const BlockingExtras& extras) {
     const Route& route = kept.route;
@@ -158,7 +161,7 @@ Status run_measured(CommContext& context, const CallArguments& arguments, const 
                          input->data(), result->data());
 }
 
-/// Of a rank that takes no part: the buffers are room for what arrives.
+/// Goes through the call on a rank that refuses it; the buffers are room for what arrives.
 void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
     if (room == nullptr) return;
@@ -169,13 +172,14 @@ void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
     (void)run_measured(*call.context, arguments, call.shape, kept, {.refusal = &why});
 }
 
-/// Whether all ranks of a call over the tree ask each other where their vectors are.
+/// Returns whether all ranks of a call over the tree ask each other where their vectors are.
 bool all_ask_where(CommContext& context, const Route& route) {
     return route.needs_tree() && !route.key.feedback && context.one_host().is_open();
 }
 
-/// Whether vectors are on devices, and stay there, is asked where ranks share memory: by all of a
-/// call over the tree, and by those who have one there and would go through that memory.
+/// Finds out whether vectors are on devices and stay there, and settles the route accordingly. Only
+/// ranks that share memory ask each other: all ranks of a call over the tree do, and of a call
+/// through that memory those whose vector is on a device.
 Status settle_place(CommContext& context, const CallShape& shape, bool on_device, Route& route) {
     if (route.one_host ? !on_device : !all_ask_where(context, route)) return {};
     GRADCOLL_TRY(take(route.key.on_devices, stays_on_devices(context, shape, on_device)));
@@ -183,7 +187,8 @@ Status settle_place(CommContext& context, const CallShape& shape, bool on_device
     return {};
 }
 
-/// Over the tree, what the other ranks see of a short vector is the same wherever it is.
+/// Returns whether a vector on a device is copied to host memory. Short ones that go over the tree
+/// are; the other ranks see no difference.
 bool goes_by_copy(const CommContext& context, const CallShape& shape, const Route& route) {
     return route.needs_tree() && shape.size_bytes() < context.least_device_bytes();
 }
@@ -217,7 +222,7 @@ Status run_placed(const Call& call, const CallArguments& arguments,
 
 }  // namespace
 
-/// Where a tolerance is kept the host looks at inputs and results, and has a copy of what is on a
+/// If a tolerance is kept, the host looks at inputs and results, so it gets a copy of what is on a
 /// device.
 Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;

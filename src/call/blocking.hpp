@@ -7,11 +7,11 @@
 
 namespace gradcoll {
 
-/// What few operations have.
+/// BlockingExtras holds what only few operations have.
 struct BlockingExtras {
-    Residual* residual = nullptr;             ///< goes with keys that have feedback
-    std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
-    const Status* refusal = nullptr;          ///< as in a Binding
+    Residual* residual = nullptr;             ///< for keys that have feedback; null: none
+    std::shared_ptr<DeviceSide> device = {};  ///< where the binding's memory is; null: the host
+    const Status* refusal = nullptr;          ///< Binding::refusal
 };
 
 /// Begins the operation on the tree, makes progress (also of persistent requests that are started,
@@ -21,7 +21,7 @@ struct BlockingExtras {
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras = {});
 
-/// `run` is an allreduce over the tree or through hosts, which is timed if the communicator wants
+/// Runs `run`, an allreduce over the tree or through hosts, and times it if the communicator wants
 /// that (CommContext::times()).
 template <class Run>
 Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run,
@@ -39,9 +39,9 @@ Status run_timed(CommContext& context, const CallShape& shape, const CallKey& ke
 /// its error if it is the turn of this call (which all ranks know alike).
 Status run_allreduce(const Call& call);
 
-/// By a rank that was admitted with the others, but cannot take part for the reason `why`: those
-/// that wait for it end with peer_failed, naming it and the reason, where it is not the MPI library
-/// that they wait in.
+/// Refuses the call on a rank that was admitted with the others, but cannot take part for the
+/// reason `why`. Calls of other ranks that wait for this one end with peer_failed, naming it and
+/// the reason, unless they wait in the MPI library.
 void refuse_allreduce(const Call& call, const Status& why);
 
 }  // namespace gradcoll

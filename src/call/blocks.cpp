@@ -14,8 +14,8 @@
 namespace gradcoll {
 namespace {
 
-/// Derived types go through packed copies, and device memory through the host's: only this rank
-/// knows, and only it pays.
+/// GatherBuffers packs derived types, and copies device memory to the host's. Only this rank knows
+/// of it, and only it pays.
 class GatherBuffers {
   public:
     explicit GatherBuffers(const Call& call) : in_place_(is_in_place(call.arguments)) {
@@ -41,7 +41,7 @@ class GatherBuffers {
     HostBuffer out_;
 };
 
-/// In place the result is the first of as many blocks as there are ranks.
+/// In place, the result is the first block of as many as there are ranks.
 Status reduce_scatter_on_one_host(const Call& call, const CallArguments& a,
                                   const CallShape& shape) {
     CommContext& context = *call.context;
@@ -56,7 +56,8 @@ Status reduce_scatter_on_one_host(const Call& call, const CallArguments& a,
     return out.drain();
 }
 
-/// Exact and too short for the tree, as the ranks found out together.
+/// Lets the MPI library run a call that is exact and too short for the tree, as the ranks found out
+/// together.
 Status reduce_scatter_by_mpi(const Call& call, const CallArguments& arguments,
                              const CallShape& shape, PassReason reason) {
     call.context->statistics().count_passed(call.entry->kind, shape.size_bytes(), reason);
@@ -73,7 +74,8 @@ Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
     return run_blocking(*call.context, call.entry->kind, route.key, binding);
 }
 
-/// `arguments`: of the call, or of copies in host memory. What a rank gets is a block of it.
+/// Runs the call so that it keeps its tolerance. `arguments` are those of the call, or name copies
+/// in host memory. A rank gets one block of the result.
 Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
     const auto kept = keep_tolerance(*call.context, arguments, call.shape, call.route, true);
     if (!kept) return kept.status();
@@ -91,7 +93,7 @@ Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
                     std::cref(run));
 }
 
-/// What is on a device is copied, as the host has to look at it.
+/// Runs a call that keeps a tolerance; copies what is on a device, as the host has to look at it.
 Status reduce_scatter_looking(const Call& call) {
     if (!call.memory.any_device()) return reduce_scatter_kept(call, call.arguments);
     CommContext& context = *call.context;
@@ -110,7 +112,7 @@ Status reduce_scatter_looking(const Call& call) {
     return out.drain();
 }
 
-/// In place, in memory that nobody reads.
+/// Takes part in the call as a rank that refuses, in place and in memory that nobody reads.
 void refuse_blocks(const Call& call, const Status& why) {
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
     if (room == nullptr) return;

@@ -6,12 +6,12 @@
 
 namespace gradcoll {
 
-/// Run and count an admitted call that does not pass.
+/// Runs and counts an admitted call that does not pass.
 Status run_reduce_scatter(const Call& call);
 Status run_allgather(const Call& call);
 
-/// As refuse_allreduce() or refuse_nonblocking(), of a call of any kind; of a request that is set
-/// up for an unchanged program, agree_on_arguments().
+/// Does what refuse_allreduce() or refuse_nonblocking() does, for a call of any kind. For a request
+/// that is set up for an unchanged program it does what agree_on_arguments() does.
 void refuse_call(const Call& call, const Status& why);
 
 }  // namespace gradcoll

@@ -22,7 +22,8 @@
 namespace gradcoll {
 namespace {
 
-/// Whether a null buffer is an error of the MPI library's blocking allreduce, instead of a crash.
+/// This says whether the MPI library's blocking allreduce returns an error for a null buffer,
+/// instead of crashing.
 #ifdef OPEN_MPI
 constexpr bool mpi_refuses_null_buffers = false;
 #else
@@ -55,7 +56,8 @@ std::string residual_text(const GC_Residual_s* residual) {
     return fmt::format("{} of {}", identity.count, name_of(identity.type));
 }
 
-/// For the claims: messages may hold addresses, which differ; they begin with the argument.
+/// Returns the text of a claim. It has only the first word of the message, which names the
+/// argument: the rest may hold addresses, which differ between ranks.
 std::string outcome_text(const Status& complaint) {
     if (complaint.ok()) return "nothing is wrong";
     return "wrong " + complaint.message().substr(0, complaint.message().find(' '));
@@ -63,7 +65,7 @@ std::string outcome_text(const Status& complaint) {
 
 constexpr std::string_view arguments_claim = "the outcome of the argument check";
 
-/// A call on its way in; each step relies on those before it.
+/// Admission takes a call through the steps of admit(); each step relies on those before it.
 class Admission {
   public:
     Admission(Call& call, Status complaint) : call_(call), complaint_(std::move(complaint)) {}
@@ -78,12 +80,13 @@ class Admission {
 
   private:
     const Entry& entry() const { return *call_.entry; }
-    /// On communicators with the settings of the process.
+    /// Returns whether ranks compare claims on communicators that have the settings of the process.
     bool is_compared() const {
         return entry().may_wait && process_settings().check == CheckLevel::collective;
     }
     bool gathers() const { return entry().collective == Collective::allgather; }
-    /// The memory of one host serves allreduces that are waited for.
+    /// Returns whether it is an allreduce that is waited for: such calls can go through the memory
+    /// of one host.
     bool is_waited_allreduce() const {
         return entry().collective == Collective::allreduce && entry().may_wait &&
                !entry().persistent;
@@ -121,11 +124,11 @@ class Admission {
     PassReason shape_reason_ = PassReason::none;
     PassReason comm_reason_ = PassReason::none;
     PassReason aliased_ = PassReason::none;
-    std::size_t copied_bytes_ = 0;  ///< of an input that overlaps the output
+    std::size_t copied_bytes_ = 0;  ///< size of an input that overlaps the output
 };
 
-/// Checks, classifies and locates. Blocks of intercommunicators are counted otherwise: their calls
-/// pass, and the MPI library checks what is in memory.
+/// Checks the arguments, classifies the call and locates its buffers. On intercommunicators blocks
+/// are counted otherwise: calls there pass, and the MPI library checks their buffers.
 void Admission::check() {
     if (complaint_.ok()) complaint_ = check_handles(entry().collective, call_.arguments);
     if (!complaint_.ok()) return;
@@ -136,7 +139,7 @@ void Admission::check() {
     if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
     if (!classified.passes()) call_.shape = classified.shape;
     shape_reason_ = classified.pass_reason;
-    // Calls of ours go on to find out whether the others' vectors are empty, too.
+    // Calls of the GC_ API go on, to find out whether the others' vectors are empty, too.
     if (entry().offered && shape_reason_ == PassReason::none && call_.shape.count == 0)
         shape_reason_ = PassReason::empty_vector;
     if (blocks == 0)
@@ -149,7 +152,8 @@ Status Admission::check_memory(int blocks) {
     BufferPair buffers;
     const std::size_t item_bytes =
         shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
-    // What a rank sends to an allgather is its own affair, too: what it gets is as on all others.
+    // What a rank sends to an allgather is its own affair as well; only what it gets is the same on
+    // all ranks.
     complaint_reason_ = PassReason::unusable_buffer;
     GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
     if (call_.shape.is_packed) spread(buffers);
@@ -158,16 +162,17 @@ Status Admission::check_memory(int blocks) {
         call_.memory.send = call_.memory.receive;
     else
         GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
-    // Of derived types the memory matters only to who passes them on himself.
+    // The memory of derived types matters only if this rank has to copy them when it passes the
+    // call.
     if (shape_reason_ != PassReason::none && entry().reach == Reach::host_and_devices &&
         (!entry().offered || may_have_memory_that_mpi_refuses()))
         call_.memory = memory_of(call_.arguments);
-    // One may lie in the gaps of the other.
+    // The input may lie in the gaps of the output, and the other way round.
     if (call_.shape.is_packed && buffers.send.data != buffers.receive.data) return {};
     return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
 }
 
-/// From their first byte of data to the last.
+/// Extends the buffers from their first byte of data to the last.
 void Admission::spread(BufferPair& buffers) const {
     const BufferExtent extent = extent_of(call_.arguments.count, call_.arguments.datatype);
     for (BufferArgument* const buffer : {&buffers.send, &buffers.receive}) {
@@ -195,7 +200,7 @@ Status Admission::settle_overlap(const BufferPair& buffers) {
     return {};
 }
 
-/// A call with a residual never passes.
+/// Checks the residual. A call with one never passes.
 void Admission::check_residual() {
     if (!complaint_.ok()) return;
     complaint_ = shape_reason_ == PassReason::none
@@ -203,8 +208,8 @@ void Admission::check_residual() {
                      : cannot_pass_with_residual(shape_reason_);
 }
 
-/// Of a communicator whose calls are compared, or where only this rank's buffers are wrong, the
-/// others may attach: so does this one.
+/// Finds or attaches the communicator's context. If calls are compared, or only this rank's buffers
+/// are wrong, the other ranks may attach: so does this one.
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
     const bool may_attach =
@@ -244,7 +249,7 @@ void Admission::find_context_of_offer(bool may_attach) {
                                .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
-    // Whatever its length.
+    // A reduction by the MPI library's op passes for that reason, whatever its length.
     if (call_.shape.by_mpi() && comm_reason_ == PassReason::short_vector)
         comm_reason_ = call_.shape.mpi_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
@@ -259,7 +264,7 @@ void Admission::check_committed() {
     if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
 }
 
-/// For the calls that follow, which need not look at the datatype again.
+/// Marks the datatype, so that the calls that follow need not look at it again.
 Status Admission::mark() {
     const MPI_Datatype datatype = call_.arguments.datatype;
     if (mark_of(datatype) != nullptr) return {};
@@ -270,13 +275,14 @@ Status Admission::mark() {
     return {};
 }
 
-/// Before any way out that a rank takes for its own arguments.
+/// Compares claims. This comes before any way out that a rank takes because of its own arguments.
 void Admission::compare_claims() {
     if (call_.context != nullptr && entry().may_wait && call_.context->settings().checks_calls())
         call_.error = call_.context->settings().check_alike(claims());
 }
 
-/// As many for every kind of call: ranks may have made different ones.
+/// Returns the claims. There are as many for every kind of call, as ranks may have made different
+/// ones.
 std::vector<Claim> Admission::claims() const {
     CallTexts texts = texts_of(entry().collective, call_.arguments);
     if (entry().unequal_blocks)
@@ -291,8 +297,8 @@ std::vector<Claim> Admission::claims() const {
             {arguments_claim, std::move(outcome)}};
 }
 
-/// The one order of reasons: wrong arguments, what all ranks know of the call, what only this one
-/// knows of its buffers, the communicator.
+/// Returns the reason to pass that comes first. The order is: wrong arguments, what all ranks know
+/// of the call, what only this one knows of its buffers, the communicator.
 PassReason Admission::way_out() const {
     const PassReason wrong = complaint_.ok() ? PassReason::none : complaint_reason_;
     const PassReason reasons[] = {
@@ -310,7 +316,7 @@ PassReason Admission::way_out() const {
     return PassReason::none;
 }
 
-/// Of a call that one host's memory does not serve.
+/// Returns why a call that the memory of one host does not serve cannot use the tree, either.
 PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
         return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
@@ -324,14 +330,16 @@ PassReason Admission::way_out_of_tree() const {
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
 }
 
-/// All else of the call may be right, and then the others take part in it.
+/// Returns whether only this rank's buffers are wrong. All else of the call may be right, and then
+/// the other ranks take part in it.
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
     return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual;
 }
 
-/// Memory of a device, in a call that we serve on the host alone, may suit the MPI library.
+/// Returns whether the buffers are on a device and may suit the MPI library, in a call that only
+/// the host serves here.
 bool Admission::may_be_reached_by_mpi() const {
     const bool is_on_device = call_.memory.any_device() || call_.memory.any_unserved();
     return entry().offered && entry().reach == Reach::host && is_on_device;
@@ -345,8 +353,8 @@ void Admission::decide() {
         find_way();
 }
 
-/// Goes the way of the others as far as all ranks know it. Where the MPI library serves them,
-/// nobody can be told.
+/// Follows the other ranks as far as all ranks know the way. Where the MPI library serves them they
+/// cannot be told.
 void Admission::refuse() {
     const bool is_aliased = complaint_.ok();
     const PassReason reason = is_aliased ? aliased_ : complaint_reason_;
@@ -354,11 +362,12 @@ void Admission::refuse() {
     if (is_aliased) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
     aliased_ = PassReason::none;
     find_way();
-    // Ranks agree on the settings of every request of ours, whoever serves it.
+    // Ranks agree on the settings of every request of the GC_ API, whoever serves it.
     const bool always_meet = entry().persistent && !entry().offered;
     if (always_meet || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
-    // Where the others are told, the MPI library would wait with what it does not refuse, or crash,
-    // as Open MPI does with blocks and with null. What it refuses programs get its own error of.
+    // Where the other ranks are told, the MPI library would wait for them if it does not refuse the
+    // buffers itself, or crash, as Open MPI does with blocks and with null. If it does refuse them,
+    // the program gets the error of the MPI library.
     const bool is_looked_at = mpi_refuses_null_buffers && is_waited_allreduce();
     const bool mpi_refuses = is_aliased || is_looked_at || call_.refusal.ok();
     if (entry().offered && mpi_refuses)
@@ -388,13 +397,13 @@ void Admission::find_way() {
     call_.error = call_.refusal;
 }
 
-/// Whether gc_tolerance holds for it.
+/// Returns whether gc_tolerance holds for the call.
 bool Admission::is_kept() const {
     return !gathers() && keeps_tolerance(call_.context->settings().current(), call_.shape);
 }
 
-/// Calls of ours stay, however short: who waits in one looks at the inputs before the MPI library
-/// adds them, and who does not looks over the tree, where short ones go, too.
+/// Keeps calls of the GC_ API, however short. A blocking one looks at the inputs before the MPI
+/// library adds them; any other looks at them over the tree, where then short ones go, too.
 void Admission::keep() {
     if (entry().may_wait) {
         if (entry().offered) call_.pass_reason = call_.route.pass_reason;
@@ -460,7 +469,7 @@ void count_passed(CommContext* context, const Entry& entry, const CallArguments&
 
 namespace {
 
-/// Said once by each process that is rank 0 of a communicator on which it happens.
+/// Warns once in each process that is rank 0 of a communicator on which it happens.
 void tell_that_tolerance_is_not_kept(const Call& call) {
     static std::atomic_flag is_told;
     const bool has_context = call.context != nullptr;

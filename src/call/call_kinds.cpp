@@ -8,8 +8,8 @@
 namespace gradcoll {
 namespace {
 
-/// Bytes of one block, which both sides of an allgather have: the one description of it that all
-/// ranks share, whatever datatypes each of them uses.
+/// Returns the bytes of one block, which both sides of an allgather have. It is the one description
+/// of it that all ranks share, whatever datatypes each of them uses.
 Result<std::size_t> bytes_of_gathered_block(const CallArguments& a) {
     auto receive = data_bytes(a.datatype);
     if (!receive) return receive;
@@ -26,7 +26,7 @@ Result<std::size_t> bytes_of_gathered_block(const CallArguments& a) {
     return block;
 }
 
-/// In place there is nothing to send.
+/// Describes both buffers. In place there is nothing to send.
 BufferPair pair_of(const CallArguments& a, std::size_t send_bytes, std::size_t receive_bytes) {
     if (is_in_place(a)) return {{"sendbuf", nullptr, 0}, {"recvbuf", a.recvbuf, receive_bytes}};
     return {{"sendbuf", a.sendbuf, send_bytes}, {"recvbuf", a.recvbuf, receive_bytes}};
@@ -41,7 +41,7 @@ Status find_buffers_of_gather(const CallArguments& a, int blocks, BufferPair& ou
     return {};
 }
 
-/// Of one block; 0 where MPI does not know the type.
+/// Returns the bytes of one block; 0 if MPI does not know the type.
 std::uint64_t received_bytes(const CallArguments& a) {
     const auto bytes = data_bytes(a.datatype);
     return bytes ? *bytes * static_cast<std::uint64_t>(a.count) : 0;
@@ -70,7 +70,8 @@ std::string type_text(MPI_Datatype datatype) {
     return fmt::format("another type of {} bytes", size_bytes);
 }
 
-/// Ranks may give an op of the program types of one signature that have other names.
+/// Returns the text that ranks compare. For an op of the program it leaves out the type's name, as
+/// ranks may use types of one signature with different names.
 std::string type_text(MPI_Datatype datatype, MPI_Op op) {
     if (datatype == MPI_DATATYPE_NULL || op == MPI_OP_NULL || is_predefined(op))
         return type_text(datatype);
@@ -139,7 +140,8 @@ bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_cou
     return block_bytes > OneHost::most_allgather_bytes(rank_count);
 }
 
-/// Where only the progress thread ends it, long ones alone are worth its turns of the scheduler.
+/// Where only the progress thread ends the operation, only long vectors are worth the times that it
+/// is scheduled.
 bool may_start_on_one_host(const CommContext& context, const CallShape& shape) {
     if (!context.one_host().is_open() || shape.by_mpi()) return false;
     if (context.settings().current().reproducible) return false;
@@ -182,7 +184,8 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         const Route route = context.route(settings, shape, question);
         return fits_trials ? context.tried_route(route, shape) : route;
     }
-    // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
+    // The shape is one of bytes if nothing is compressed; else of elements of the type that a codec
+    // needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
         const Route route =
             context.route(settings, shape_in(element->type, shape.size_bytes()), question);

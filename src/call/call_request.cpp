@@ -48,8 +48,8 @@ int CallRequest::free_ending(void* state) {
     return MPI_SUCCESS;
 }
 
-/// What peers may already have got cannot be taken back: the operation goes on (MPI allows a cancel
-/// to do nothing).
+/// Does nothing, as MPI allows: what peers may already have got cannot be taken back, so the
+/// operation goes on.
 int CallRequest::cancel(void*, int) {
     return MPI_SUCCESS;
 }

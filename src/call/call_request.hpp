@@ -10,22 +10,24 @@
 
 namespace gradcoll {
 
-/// Made and completed by threads that may call MPI.
+/// CallRequest is made and completed by threads that may call MPI.
 class CallRequest {
   public:
-    /// `name`: of the call, static text. Errors: transport.
+    /// Makes the request. `name` is the call's, a static text. Errors: transport.
     static Result<CallRequest> make(std::shared_ptr<CommContext> context, const char* name,
                                     MPI_Request* request);
-    /// Once. After that the request, and what it knows, belongs to whoever waits for it.
+    /// Completes the request; called once. After that the request, and what it knows, belongs to
+    /// whoever waits for it.
     void complete(const Status& status);
 
   private:
-    /// What the caller's thread reads when it completes the request; MPI frees it with the request.
+    /// Ending is what the caller's thread reads when it completes the request; MPI frees it with
+    /// the request.
     struct Ending {
         Status status;
         const char* name = "";
-        /// Set last, read first by the caller's thread: it then sees the status and the values
-        /// whatever the MPI library does to hand memory from one thread to the other.
+        /// It is set last, and read first by the caller's thread, which then sees the status and
+        /// the values whatever the MPI library does to hand memory from one thread to the other.
         std::atomic<bool> is_set{false};
     };
     static int query(void* state, MPI_Status* status);
@@ -34,8 +36,9 @@ class CallRequest {
 
     std::shared_ptr<CommContext> context_;
     const char* name_ = "";
-    Ending* ending_ = nullptr;  ///< of a generalized request, which owns it
-    Token token_;               ///< of another request
+    /// It is null where there is a token; else the generalized request owns it.
+    Ending* ending_ = nullptr;
+    Token token_;  ///< for a request that is not a generalized one
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -95,7 +95,7 @@ Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const CallArgu
     const auto lock = twin.side_->lock();
     GRADCOLL_TRY(twin.side_->follow_user());
     if (memory.receive >= 0) {
-        // Also what lies in the gaps of the datatype: it comes back with the result.
+        // This copies what lies in the gaps of the datatype, too, as it comes back with the result.
         twin.result_dev_ = extent.first_byte(arguments.recvbuf);
         twin.result_ = room;
         twin.size_bytes_ = extent.size_bytes;
@@ -171,7 +171,8 @@ Status run_on_copy(const CallArguments& arguments, const CallShape& shape, Devic
 
 Result<bool> stays_on_devices(CommContext& context, const CallShape& shape, bool on_device) {
     if (!GRADCOLL_VALUE(context.one_host().all_on_devices(shape, on_device))) return false;
-    // A tree that cannot be made is an error that all ranks have; memory of the host does without.
+    // If the tree cannot be made, all ranks have that error, and go through memory of the host
+    // instead.
     return context.prepare_tree().ok() && context.devices().all_share() &&
            shape.size_bytes() >= context.least_device_bytes();
 }

@@ -14,9 +14,9 @@
 
 namespace gradcoll {
 
-/// The memory of a buffer, whatever its datatype.
+/// BufferExtent is the memory that a buffer covers, whatever its datatype.
 struct BufferExtent {
-    MPI_Aint shift = 0;  ///< from the buffer's address to its first byte
+    MPI_Aint shift = 0;  ///< bytes from the buffer's address to its first byte of data
     std::size_t size_bytes = 0;
 
     std::byte* first_byte(const void* buffer) const {
@@ -25,23 +25,25 @@ struct BufferExtent {
 };
 BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype);
 
-/// Of valid arguments. Derived types: where their first byte is.
+/// Returns which memory the buffers of valid arguments lie in. A buffer of a derived type lies
+/// where its first byte does.
 CallMemory memory_of(const CallArguments& arguments);
-/// The same for plain types, with fewer questions.
+/// Returns the same for plain types, with fewer questions to MPI.
 CallMemory memory_of(const CallArguments& arguments, const CallShape& shape);
 
-/// The same call on copies in pinned memory of those buffers that are on a device.
+/// HostTwin is the same call with copies, in pinned host memory, of those buffers that are on a
+/// device.
 class HostTwin {
   public:
-    /// Memory that a twin needs.
+    /// Returns the size of the memory that a twin needs.
     static std::size_t room_bytes(const CallArguments& arguments);
-    /// Copies and waits. `room`: pinned, of that size, the caller's until the twin is not used any
-    /// more. Errors: those of devices.
+    /// Copies the buffers and waits for that. `room` is pinned memory of room_bytes(), which the
+    /// caller keeps until the twin is not used any more. Errors: those of devices.
     static Result<HostTwin> make(std::shared_ptr<DeviceSide> side, const CallArguments& arguments,
                                  const CallMemory& memory, std::byte* room);
 
     const CallArguments& arguments() const { return arguments_; }
-    /// The result to where the call wants it; waits.
+    /// Copies the result to where the call wants it, and waits for that.
     Status give_back() const;
 
   private:
@@ -52,45 +54,46 @@ class HostTwin {
     std::size_t size_bytes_ = 0;
 };
 
-/// A twin in room that the caller keeps, and that grows as needed. `context`: null if the
-/// communicator has none.
+/// Returns a twin in memory that the caller keeps and that grows as needed. `context` is null if
+/// the communicator has none.
 Result<HostTwin> twin_of(CommContext* context, const CallArguments& arguments,
                          const CallMemory& memory, DeviceArea& room);
 
-/// pass_allreduce() through copies in host memory, unless the MPI library says that it reaches
-/// devices. `context`: null if the communicator has none.
+/// Passes the call as pass_allreduce() does, but through copies in host memory unless the MPI
+/// library says that it reaches devices. `context` is null if the communicator has none.
 Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,
                               const CallMemory& memory);
 
-/// On a tree of one rank the input is the result: copies and counts it. Errors: those of devices.
+/// Copies the input to the result, which is the same on a tree of one rank, and counts the call.
+/// Errors: those of devices.
 Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,
                     const CallShape& shape, const CallMemory& memory);
 
-/// A call whose buffers are in one memory.
+/// PlacedCall is a call whose buffers are in one memory.
 struct PlacedCall {
     CallArguments arguments;
-    std::shared_ptr<DeviceSide> device;  ///< of that memory; null: the host
+    std::shared_ptr<DeviceSide> device;  ///< the device of that memory; null: the host
 };
-/// An input that lies elsewhere than the result is copied there, and the call becomes one in place:
-/// this rank's business alone. Errors: those of devices.
+/// Copies an input that lies in another memory than the result to there, so that the call becomes
+/// one in place. The other ranks do not notice. Errors: those of devices.
 Result<PlacedCall> place_call(CommContext& context, const CallArguments& arguments,
                               const CallShape& shape, const CallMemory& memory);
 
-/// What `run` does with host memory, with a copy of the device's: in place there. `refuse`: tells
-/// the other ranks where there can be no copy.
+/// Does with a host copy of the device's vector what `run` does with host memory, in place. If
+/// there can be no copy, calls `refuse`, which tells the other ranks.
 Status run_on_copy(const CallArguments& arguments, const CallShape& shape, DeviceSide& side,
                    const std::function<Status(const CallArguments&)>& run,
                    const std::function<void(const Status&)>& refuse);
 
-/// Whether a blocking call whose route rests on one host is one whose vectors are on devices of all
-/// ranks, and long enough to stay there: then it goes over the tree, which there is from now on.
-/// Collective with the calls of other ranks, wherever their vectors are. Errors: those of
-/// OneHost::all_on_devices().
+/// Returns whether a blocking call that could go through the memory of one host stays on devices:
+/// all ranks have their vectors on devices, and these are long enough. The call then goes over the
+/// tree, which exists from now on. Collective with the calls of other ranks, wherever their vectors
+/// are. Errors: those of OneHost::all_on_devices().
 Result<bool> stays_on_devices(CommContext& context, const CallShape& shape, bool on_device);
 
-/// Between memory of the device and the host's, either way; waits for it.
+/// Copies between memory of the device and the host's, either way, and waits for it.
 Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);
-/// A device as the operations of a communicator use it; `context`: null if it has none.
+/// Returns a device as the operations of a communicator use it; `context` is null if it has none.
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number);
 
 }  // namespace gradcoll

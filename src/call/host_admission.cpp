@@ -40,7 +40,8 @@ class HostAdmission {
     void find_context();
     void check_committed();
     std::vector<Claim> claims() const;
-    /// All else of the call may be right, and then the others take part in it.
+    /// Returns whether only this rank's buffers are wrong. All else of the call may be right, and
+    /// then the other ranks take part in it.
     bool is_about_own_buffers() const {
         return !complaint_.ok() && complaint_reason_ != PassReason::wrong_arguments;
     }
@@ -58,7 +59,7 @@ class HostAdmission {
     PassReason comm_reason_ = PassReason::none;
 };
 
-/// Roots of intercommunicators mean something else.
+/// Checks the arguments. Calls on intercommunicators pass, as roots mean something else there.
 void HostAdmission::check() {
     rank_count_ = rank_count_of(a_.comm);
     if (rank_count_ == 0) {
@@ -110,7 +111,8 @@ Status HostAdmission::check_arguments() {
     return {};
 }
 
-/// Derived types may count from anywhere, so that only their first byte tells.
+/// Finds the memory of one buffer. For a derived type only the first byte of data tells, as it may
+/// count from any address.
 Status HostAdmission::locate_one(const char* name, const void* buffer, int& memory) const {
     const BufferExtent extent = extent_of(a_.count, a_.datatype);
     const void* const first = is_plain(a_.datatype) ? buffer : extent.first_byte(buffer);
@@ -143,7 +145,7 @@ void HostAdmission::find_context() {
     comm_reason_ = of_one_host(found.pass_reason);
 }
 
-/// A broadcast packs derived types.
+/// Checks that the type of a broadcast is committed, as it packs derived types.
 void HostAdmission::check_committed() {
     if (kind() != CallKind::bcast || !complaint_.ok() || context() == nullptr) return;
     complaint_ =
@@ -151,7 +153,8 @@ void HostAdmission::check_committed() {
     if (!complaint_.ok()) complaint_reason_ = PassReason::wrong_arguments;
 }
 
-/// As many as other calls have (Admission::claims): ranks may have made different ones.
+/// Returns the claims. There are as many as those of other calls (Admission::claims), as ranks may
+/// have made different ones.
 std::vector<Claim> HostAdmission::claims() const {
     CallTexts texts{fmt::format("{} bytes", admitted_.shape.size_bytes()), "", ""};
     if (kind() == CallKind::reduce) texts = texts_of(Collective::allreduce, a_);
@@ -164,8 +167,8 @@ std::vector<Claim> HostAdmission::claims() const {
             {"the outcome of the argument check", outcome.substr(0, outcome.find(" is "))}};
 }
 
-/// What all ranks know alike comes before what only this one knows of its buffers. Collective where
-/// the memory is made.
+/// Returns the reason to pass that comes first: what all ranks know alike comes before what only
+/// this one knows of its buffers. Collective where the shared memory is made.
 PassReason HostAdmission::way_out() {
     if (!complaint_.ok() && !is_about_own_buffers()) return complaint_reason_;
     if (shape_reason_ != PassReason::none) return shape_reason_;
@@ -175,8 +178,9 @@ PassReason HostAdmission::way_out() {
     return admitted_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none;
 }
 
-/// Where the others are told, the MPI library would wait with what it does not refuse: Open MPI
-/// takes null for MPI_BOTTOM. Of one buffer for input and result programs get its own error.
+/// Tells the other ranks if they wait in shared memory. The MPI library would wait for them with
+/// buffers that it does not refuse: Open MPI takes null for MPI_BOTTOM. If one buffer is both input
+/// and result, the program gets the error of the MPI library.
 PassReason HostAdmission::way_out_of_refused() {
     if (comm_reason_ != PassReason::none || !context()->one_host().open()) return complaint_reason_;
     admitted_.refusal = complaint_;

@@ -8,28 +8,31 @@
 
 namespace gradcoll {
 
-/// One call as the program made it.
+/// HostCall is one call as the program made it.
 struct HostCall {
     const Entry* entry = nullptr;  ///< its kind is barrier, bcast or reduce; outlives the call
-    /// Of a broadcast: `recvbuf` is the buffer, in place. Of a barrier: nothing but the
+    /// In a broadcast `recvbuf` is the buffer, in place. A barrier has nothing but the
     /// communicator, which is not null.
     CallArguments arguments;
     int root = 0;
 };
 
-/// What became of it: an error, a reason to pass it, or what serving it needs.
+/// AdmittedHostCall is what admit_host_call() makes of it: an error, a reason to pass it, or what
+/// serving it needs.
 struct AdmittedHostCall {
     Status error;
-    /// Not ok: this rank's buffers alone are wrong; the others, which wait, are to be told.
+    /// If it is not ok, only this rank's buffers are wrong, and the other ranks, which wait, have
+    /// to be told.
     Status refusal;
     PassReason pass_reason = PassReason::none;
     std::shared_ptr<CommContext> context;  ///< null if its communicator has none
-    CallShape shape;                       ///< bytes, but of a reduce
+    CallShape shape;  ///< a reduce has one of elements, other calls one of bytes
     CallMemory memory;
 };
 AdmittedHostCall admit_host_call(const HostCall& call);
 
-/// What the MPI library does faster passes; none: nothing speaks against shared memory.
+/// Returns why a call of this size passes: the MPI library does it faster. Returns none if nothing
+/// speaks against shared memory.
 inline PassReason reason_by_size(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
     const CallKind kind = call.entry->kind;
     if (kind == CallKind::barrier) return PassReason::none;
@@ -40,9 +43,9 @@ inline PassReason reason_by_size(const HostCall& call, std::uint64_t size_bytes,
     return is_good ? PassReason::none : PassReason::slower_on_one_host;
 }
 
-/// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if
-/// not, and if the count is none. A reduction by the MPI library's op, which always passes, has a
-/// shape by_mpi().
+/// Returns the call's shape if its type (and op) have one and this thread knows their handles for
+/// good. Returns one that passes() if not, and if the count is not valid. A reduction by the MPI
+/// library's op, which always passes, has a shape by_mpi().
 Classified shape_of_known(const HostCall& call);
 
 }  // namespace gradcoll

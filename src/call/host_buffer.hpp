@@ -10,22 +10,24 @@
 
 namespace gradcoll {
 
-/// The caller's own memory if it is plain and the host's; else a copy without gaps, which fill()
-/// and drain() bring up to date.
+/// HostBuffer is the caller's own memory if that is plain and the host's; else it is a copy without
+/// gaps, which fill() and drain() bring up to date.
 class HostBuffer {
   public:
-    /// An empty one.
+    /// Makes an empty one.
     HostBuffer() = default;
-    /// The caller's memory stays in use.
+    /// Refers to the caller's memory, which must outlive it.
     HostBuffer(CommContext& context, const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
     std::byte* data() { return is_copy_ ? copy_.data() : static_cast<std::byte*>(buffer_); }
-    /// From the caller's memory. Errors: those of pack() and of devices.
+    /// Fills the copy, if there is one, from the caller's memory. Errors: those of pack() and of
+    /// devices.
     Status fill();
-    /// To the caller's memory. Errors: likewise.
+    /// Writes the copy, if there is one, back to the caller's memory. Errors: those of unpack() and
+    /// of devices.
     Status drain();
 
-    /// Where a buffer lies: number of the device, host_memory or unserved_device.
+    /// Returns where a buffer lies: the number of a device, host_memory or unserved_device.
     static int memory_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
   private:

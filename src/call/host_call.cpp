@@ -7,7 +7,7 @@
 namespace gradcoll {
 namespace {
 
-/// Whether nothing about the buffers needs a closer look.
+/// Returns whether nothing about the buffers needs a closer look.
 bool has_plain_buffers(const HostCall& call, bool is_root, std::uint64_t size_bytes) {
     const CallArguments& a = call.arguments;
     if (call.entry->kind == CallKind::barrier) return true;
@@ -27,7 +27,8 @@ Status run_plain(CommContext& context, const HostCall& call, const CallShape& sh
     return context.one_host().reduce(binding, shape, call.root);
 }
 
-/// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
+/// Takes the short way if this thread knows the communicator and the types, and the buffers are
+/// plain.
 Known run_known_host_call(const HostCall& call, Status& status) {
     const SeenComm seen = comm_for_short_way(call.arguments.comm);
     if (seen.is_nothing()) return Known::no;
@@ -63,7 +64,7 @@ Known run_known_host_call(const HostCall& call, Status& status) {
     return Known::served;
 }
 
-/// With copies of what is not plain.
+/// Runs an admitted call, with copies of buffers that are not plain.
 Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
     CommContext& context = *admitted.context;
     const CallArguments& a = call.arguments;

@@ -7,10 +7,10 @@
 
 namespace gradcoll {
 
-/// Serves the call, or counts it as passed: to do so is decided on what all ranks know alike, but
-/// for a rank whose own arguments are wrong, which the MPI library then refuses. Attaches the
-/// communicator at the call that makes it pay; then, and with gc_check=collective, collective.
-/// `status`: how a served call ended. Never Known::no.
+/// Serves the call, or counts it as passed, and never returns Known::no. All ranks decide alike
+/// which of the two it is, except a rank whose own arguments are wrong, which the MPI library then
+/// refuses. Attaches the communicator at the call that makes this pay; that call is collective, as
+/// is every call with gc_check=collective. `status` says how a served call ended.
 Known run_host_call(const HostCall& call, Status& status);
 
 }  // namespace gradcoll

@@ -15,7 +15,8 @@ bool gathers(const Entry& entry) {
     return entry.collective == Collective::allgather;
 }
 
-/// Of the whole vector, that of an allgather in bytes; passes() if the type is not known.
+/// Returns the shape of the whole vector, which for an allgather is one of bytes; it passes() if
+/// the type is not known.
 Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int ranks) {
     const Classified unknown{{}, PassReason::unknown_datatype};
     if (a.count <= 0 || a.count > most_count / std::max(ranks, 1)) return unknown;
@@ -29,12 +30,12 @@ Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int
     return {shape_of_bytes(static_cast<std::uint64_t>(a.count * ranks) * bytes), PassReason::none};
 }
 
-/// What needs more than to be added.
+/// Returns whether the vector needs more than to be added.
 bool may_be_lossy_or_kept(const Settings& settings, const Entry& entry, const CallShape& shape) {
     return !gathers(entry) && (may_be_lossy(settings, shape) || keeps_tolerance(settings, shape));
 }
 
-/// What is not worth a tree, either.
+/// Returns whether the call passes, as it pays neither for shared memory nor for a tree.
 bool passes_for_now(Prospect& prospect, const Entry& entry, const CallShape& shape) {
     const Settings& settings = process_settings();
     const bool for_tree = !entry.needs_one_host && (shape.size_bytes() >= settings.tree_min_bytes ||

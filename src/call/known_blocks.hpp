@@ -6,8 +6,9 @@
 
 namespace gradcoll {
 
-/// Does what admit() and run_reduce_scatter() or run_allgather() would do to a call through shared
-/// memory, or to one that is too short to attach its communicator. Everything else is Known::no.
+/// Does what admit() and then run_reduce_scatter() or run_allgather() would do to a call through
+/// shared memory, or to one that is too short to attach its communicator. Returns Known::no for
+/// every other call.
 Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Status& status);
 
 }  // namespace gradcoll

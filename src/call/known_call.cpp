@@ -17,7 +17,7 @@
 namespace gradcoll {
 namespace {
 
-/// Vectors from here on may be compressed.
+/// Returns the length from which on vectors may be compressed.
 std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape) {
     return may_be_lossy(settings, shape) ? settings.min_bytes
                                          : std::numeric_limits<std::uint64_t>::max();
@@ -61,24 +61,26 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
 
 namespace {
 
-/// Where the price is all that is missing, the ranks are asked here: those of a loop that makes
-/// communicators ask for each of them, and most often go on without attaching.
+/// Returns whether the call passes for now. If the price of attaching is all that is missing, asks
+/// the ranks here: a loop that makes communicators asks for each of them, and most often goes on
+/// without attaching.
 bool passes_now(const Entry& entry, const CallArguments& arguments, Prospect& prospect,
                 const KindOfCall& kind) {
     if (prospect.passes(arguments.count, kind)) return true;
-    // One that must not wait for others is counted, and leaves it to the next to attach.
+    // A call that must not wait for others is counted, and leaves it to the next to attach.
     if (!entry.may_wait) return true;
     return prospect.lacks_price(arguments.count, kind) &&
            !is_paid_on_all(arguments.comm, prospect) && prospect.passes(arguments.count, kind);
 }
 
-/// Where the MPI library refuses memory of devices.
+/// Returns whether buffers are on devices, which the MPI library gets as copies if it refuses such
+/// memory.
 bool is_passed_by_copies(const Entry& entry, const CallArguments& arguments) {
     return entry.reach == Reach::host_and_devices && memory_of(arguments).any_device();
 }
 
-/// Whether the account of a communicator that is not attached lets the call of a program pass.
-/// Calls of ours attach their communicator.
+/// Returns whether the account of a communicator that is not attached lets the call of a program
+/// pass. Calls of the GC_ API attach their communicator.
 bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prospect* prospect,
                        GC_Passed_call* passed) {
     const KindOfCall* const kind =
@@ -129,8 +131,8 @@ Known run_known(const Entry& entry, const CallArguments& arguments, Status& stat
 
 namespace {
 
-/// Between them every exact vector goes the same way under the settings. Vectors that are long
-/// enough to make a tree that is needed are admitted.
+/// Sets the bounds of lengths between which every exact vector goes the same way under the
+/// settings. Vectors that are long enough to have the tree made are outside, and admitted.
 void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shape) {
     const Settings& settings = context.settings().current();
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
@@ -142,13 +144,14 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
-/// Whether the number of a call among those that may be compressed matters.
+/// Returns whether it matters which number a call has among those that may be compressed.
 bool counts_calls(const Settings& settings) {
     return !settings.schedule.empty() || settings.calls_per_step > 0 ||
            !settings.compress_calls.allows_all();
 }
 
-/// Of a call that its codec does not pay for, which was found out for this size alone.
+/// Bounds the way to this one size, for which it was found out that its codec does not pay. Returns
+/// false if the way cannot be learnt.
 bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
     if (counts_calls(settings)) return false;
     way.least_bytes = call.shape.size_bytes();
@@ -156,8 +159,8 @@ bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
     return true;
 }
 
-/// What is being tried goes another way in the next call, and of what was tried sizes differ. When
-/// the trials of long calls begin, ways are forgotten.
+/// Narrows the bounds if ways are tried; returns false if the next call may go another way. Each
+/// class of sizes is tried by itself, and when the trials of long calls begin, ways are forgotten.
 bool set_tried(KnownWay& way, const CommContext& context, const Call& call) {
     const std::uint64_t size_bytes = call.shape.size_bytes();
     const std::uint64_t least_timed = context.least_timed_bytes();
@@ -176,7 +179,7 @@ bool is_left_out(ExactReason reason) {
     return reason == ExactReason::does_not_pay || reason == ExactReason::no_lossy_level;
 }
 
-/// On a communicator that is not attached.
+/// Learns that a call passes on a communicator that is not attached.
 void learn_that_it_passes(const Call& call) {
     Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
     if (prospect == nullptr || call.pass_reason != prospect->pass_reason()) return;
@@ -192,7 +195,7 @@ void learn_that_it_passes(const Call& call) {
 void learn_way_of(const Call& call) {
     if (!may_be_repeated(call)) return;
     if (call.context == nullptr) return learn_that_it_passes(call);
-    // Where a blocking call would go, too, only if it is the memory of one host.
+    // A nonblocking call goes where a blocking one would only through the memory of one host.
     if (!call.entry->may_wait && !call.route.one_host) return;
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;

@@ -11,19 +11,19 @@ namespace gradcoll {
 enum class Known : std::uint8_t {
     no,      ///< nothing was done
     served,  ///< `status` says how it ended
-    passes   ///< to the MPI library, and has been counted
+    passes   ///< the call passes to the MPI library, and has been counted
 };
-/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is. A call
-/// that passes and is of no interest to the statistics is noted in `passed`, unless that is null.
+/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is. If a
+/// call passes and is of no interest to the statistics, notes it in `passed`, unless that is null.
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
                 GC_Passed_call* passed = nullptr);
-/// The same for what start_nonblocking() would do, of an offered call through the memory of one
-/// host.
+/// Does what admit() and start_nonblocking() would do to an offered call through the memory of one
+/// host, if an earlier call showed what that is.
 Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Request* request,
                   Status& status, GC_Passed_call* passed);
 
 /// Remembers where an admitted allreduce without an error goes, if the settings send every one like
-/// it there: one that may be compressed, is compared with other ranks' or is not on the host is
+/// it there. One that may be compressed, is compared with other ranks' or is not on the host is
 /// admitted anew each time.
 void learn_way_of(const Call& call);
 

@@ -14,7 +14,7 @@
 namespace gradcoll {
 namespace {
 
-/// The request of the program; none of a call that was refused.
+/// ProgramsRequest is the request that the program completes; a call that was refused has none.
 class ProgramsRequest {
   public:
     Status make(const std::shared_ptr<CommContext>& context, const char* name,
@@ -29,7 +29,7 @@ class ProgramsRequest {
     std::optional<CallRequest> made_;
 };
 
-/// An operation on the tree, started. Its messages may be MPI's.
+/// CallOnTree is a started operation on the tree. Its messages may be those of MPI.
 class CallOnTree final : public StartedCall {
   public:
     static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
@@ -45,7 +45,7 @@ class CallOnTree final : public StartedCall {
         return started;
     }
 
-    /// What arrives goes where nobody reads it.
+    /// Starts the operation of a rank that refuses: what arrives goes to memory that nobody reads.
     static Result<std::shared_ptr<CallOnTree>> refuse(const Call& call, const Status& why) {
         const auto started = std::make_shared<CallOnTree>();
         started->refusal_ = why;
@@ -72,7 +72,7 @@ class CallOnTree final : public StartedCall {
   private:
     bool looks() const { return look_.call != nullptr; }
 
-    /// Afterwards `lease_` is that of the sum.
+    /// Gives back the leases beside that of the sum, which is `lease_` afterwards.
     void give_back_what_was_beside() {
         if (tolerant_.is_wide()) std::swap(lease_, wide_);
         for (Lease* const beside : {&look_, &wide_})
@@ -99,7 +99,8 @@ class CallOnTree final : public StartedCall {
         return lease_.executor->start(binding);
     }
 
-    /// A vector on a device, or a call that is refused, is told to the other ranks: all give up.
+    /// Starts the run, which begins with a look at the inputs. If the vector is on a device or the
+    /// call is refused, the other ranks are told so, and all give up.
     Status start_with_look(const Call& call, const CallKey& key, const PlacedCall& placed) {
         CommPlans& plans = context_->plans();
         const bool on_host = placed.device == nullptr && refusal_.ok();
@@ -120,22 +121,22 @@ class CallOnTree final : public StartedCall {
 
     std::shared_ptr<CommContext> context_;
     Lease lease_;
-    Lease look_;  ///< none, if the call goes on at once
-    Lease wide_;  ///< of the same sum in a wider type, if there is one
+    Lease look_;  ///< empty if the call starts without a look
+    Lease wide_;  ///< for the same sum in a wider type, if there is one
     TolerantRun tolerant_;
     std::unique_ptr<std::byte[]> copy_;
-    Status refusal_;  ///< as in a Binding, if this rank takes no part
+    Status refusal_;  ///< why this rank takes no part (Binding::refusal); ok if it does
     ProgramsRequest request_;
 };
 
-/// What an operation needs until it is over.
+/// Kept holds what an operation needs until it is over.
 struct Kept {
     std::unique_ptr<std::byte[]> copy;
-    std::optional<HostTwin> twin;  ///< of buffers in the memory of a device
+    std::optional<HostTwin> twin;  ///< for buffers that are on a device
     DeviceArea twin_room;
 };
 
-/// An operation in the memory of one host; those of one communicator take turns.
+/// CallOnHost is an operation in the memory of one host; those of one communicator take turns.
 class CallOnHost final : public StartedCall {
   public:
     static Result<std::shared_ptr<CallOnHost>> start(const HostStart& call, Kept kept,
@@ -180,7 +181,8 @@ class CallOnHost final : public StartedCall {
     Status status_;
 };
 
-/// From here on a program that computes meanwhile gains from a thread that is awake.
+/// Vectors of this size on take so long that a program that computes meanwhile gains if the thread
+/// is awake.
 constexpr std::uint64_t least_urgent_bytes = 64 << 10;
 
 Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
@@ -194,7 +196,7 @@ Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
     return {};
 }
 
-/// With copies of what is in the memory of a device.
+/// Starts an operation with copies of buffers that are on a device.
 Status start_on_one_host(Call& call, MPI_Request* request) {
     Kept kept;
     kept.copy = std::move(call.copy);

@@ -7,21 +7,22 @@
 namespace gradcoll {
 
 /// Begins an admitted allreduce on the calling thread, which makes its request and need not wait
-/// for other ranks, and leaves it to the progress thread. Takes the copy of the input. Errors: of
-/// devices, CommPlans::begin() and the executor; transport.
+/// for other ranks, and leaves the rest to the progress thread. Takes over the call's copy of the
+/// input. Errors: those of devices, of CommPlans::begin() and of the executor; transport.
 Status start_nonblocking(Call& call, MPI_Request* request);
 
-/// As refuse_allreduce(); goes on by itself, without a request.
+/// Does what refuse_allreduce() does, without waiting: the operation goes on by itself and has no
+/// request.
 void refuse_nonblocking(const Call& call, const Status& why);
 
-/// What is known of a call through the memory of one host, whose buffers are plain.
+/// HostStart is what is known of a call through the memory of one host, whose buffers are plain.
 struct HostStart {
     std::shared_ptr<CommContext> context;
     const char* name = "";  ///< static text, for errors
     CallArguments arguments;
     CallShape shape;
 };
-/// The same for such a call.
+/// Begins such a call, as start_nonblocking() does.
 Status start_on_one_host(const HostStart& call, MPI_Request* request);
 
 }  // namespace gradcoll

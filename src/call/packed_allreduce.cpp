@@ -21,7 +21,7 @@ std::size_t whole_lines(std::size_t size_bytes) {
     return rounded_up(size_bytes, line_bytes);
 }
 
-/// On the stack if it is short.
+/// Room is memory that is on the stack if it is short.
 class Room {
   public:
     explicit Room(std::size_t size_bytes) {
@@ -30,7 +30,7 @@ class Room {
                 static_cast<std::byte*>(std::aligned_alloc(line_bytes, whole_lines(size_bytes))));
         data_ = size_bytes > sizeof short_ ? long_.get() : short_;
     }
-    /// Null if there is no memory. Begins a line.
+    /// Returns null if there is no memory; else what it returns begins a cache line.
     std::byte* data() { return data_; }
 
   private:
@@ -42,7 +42,8 @@ class Room {
     std::byte* data_ = nullptr;
 };
 
-/// Where a reduction keeps its packed vector, and a few elements as the datatype has them.
+/// PackedRoom is where a reduction keeps its packed vector, and a few elements as the datatype has
+/// them.
 class PackedRoom {
   public:
     PackedRoom(MPI_Comm comm, const CallArguments& arguments, const CallShape& shape)
@@ -57,12 +58,12 @@ class PackedRoom {
     }
 
     std::size_t size_bytes() const { return vector_bytes_ + 2 * area_bytes(); }
-    /// Null if there is no memory.
+    /// Returns null if there is no memory.
     std::byte* vector() { return room_.data(); }
     const UnpackedRoom& unpacked() const { return unpacked_; }
 
   private:
-    /// It takes as many as stay in a cache; one whose datatype reaches farther by itself.
+    /// Returns how many unpacked elements are kept: as many as fit into a cache, at least one.
     static MPI_Count elements_at_a_time(const CallArguments& arguments, const CallShape& shape) {
         constexpr std::size_t cached_bytes = 16 << 10;
         const std::size_t one =
@@ -71,7 +72,8 @@ class PackedRoom {
                                      std::max<MPI_Count>(arguments.count, 1));
     }
     std::size_t area_bytes() const { return whole_lines(extent_.size_bytes) + line_bytes; }
-    /// What the datatype counts from if its data are in the area. Aligned, too.
+    /// Returns the address that the datatype counts from if its data are in the area. It is
+    /// aligned.
     void* origin_of(std::byte* area) const {
         const auto shift = static_cast<std::uintptr_t>(extent_.shift);
         const std::uintptr_t origin = reinterpret_cast<std::uintptr_t>(area) - shift;

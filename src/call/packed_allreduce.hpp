@@ -6,12 +6,13 @@
 
 namespace gradcoll {
 
-/// From and to memory of the host, over one host; what lies between the data of the result stays
-/// as it is. Allocates for vectors of more than 1 KiB. Errors: those of OneHost::allreduce() and
-/// pack(), and out_of_memory; the other ranks are told.
+/// Runs the call on host memory, over one host; what lies in the gaps of the result's datatype
+/// stays as it is. Allocates for vectors of more than 1 KiB. Errors: those of OneHost::allreduce()
+/// and pack(), and out_of_memory; the other ranks are told.
 Status run_packed_on_host(CommContext& context, const CallArguments& arguments,
                           const CallShape& shape);
-/// An admitted call may have any memory. Errors: those of devices, too.
+/// Runs an admitted call, whose buffers may be in any memory. Errors: those of run_packed_on_host()
+/// and of devices.
 Status run_packed(const Call& call);
 
 }  // namespace gradcoll

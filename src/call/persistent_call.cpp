@@ -116,8 +116,8 @@ Outcome PersistentCall::start_passing(PassReason reason) {
     return pass_iallreduce(twin_->arguments(), &mpi_request_);
 }
 
-/// Of a start on the tree: all but the number of its operation. With a tolerance a vector on a
-/// device is told to the other ranks, and all give up.
+/// Prepares a start on the tree, all but the number of its operation. If a tolerance is kept and
+/// the vector is on a device, the other ranks are told so, and all give up.
 Status PersistentCall::prepare(CallKey key, Binding& binding) {
     const auto placed = place_call(*context_, arguments_, shape_, memory_of(arguments_, shape_));
     if (!placed) return placed.status();
@@ -143,7 +143,7 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
         return prepared;
     }
     binding.sequence = number_.number;
-    // With tags of its own the request is the same operation at every start.
+    // With tags of its own, the request is the same operation at every start.
     if (has_number && !std::exchange(has_signed_, true)) binding.change = SignatureChange::changed;
     GRADCOLL_TRY(is_tolerant_ ? start_with_look(binding) : start_at_once(binding));
     complete_ = false;

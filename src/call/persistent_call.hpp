@@ -14,13 +14,14 @@
 
 namespace gradcoll {
 
-/// One persistent operation. Started and completed by one thread at a time; advanced by any.
+/// PersistentCall is one persistent operation. It is started and completed by one thread at a time,
+/// and advanced by any.
 class PersistentCall final : public StartedCall {
   public:
-    /// `call`: admitted; if it passes, every start does. `number`: for a request that ranks may
-    /// start in different orders. No start of it passes, whatever its size, and the caller advances
-    /// what is started; the call does not pass, and is not that of a single rank. Local. Errors: of
-    /// planning.
+    /// Makes the operation from an admitted call; if the call passes, every start does. `number` is
+    /// for a request that ranks may start in different orders: then no start of it passes, whatever
+    /// its size, the caller advances what is started, and the call must not pass nor be that of a
+    /// single rank. Local. Errors: those of planning.
     static Result<std::unique_ptr<PersistentCall>> make(const Call& call, const Settings& settings,
                                                         ChannelNumber number = {});
     ~PersistentCall() override;
@@ -30,20 +31,20 @@ class PersistentCall final : public StartedCall {
     bool is_started() const { return started_; }
     std::uint64_t size_bytes() const { return shape_.size_bytes(); }
     void set_step(std::int64_t step) { step_ = step; }
-    /// Null if it has none.
+    /// Returns null if it has none.
     const std::shared_ptr<Residual>& residual() const { return residual_; }
 
-    /// Never waits for other ranks. Must not be started already.
+    /// Starts the operation, which must not be started already. Never waits for other ranks.
     Outcome start();
-    /// True if complete (also if not started); the outcome of the operation is then in `outcome`,
-    /// once.
+    /// Returns whether the operation is complete, also if it is not started. Its outcome is written
+    /// to `outcome`, once.
     bool test(Outcome& outcome);
 
     Turn advance(Mover mover) override;
 
   private:
-    /// The plan for one codec of the schedule, with an executor that belongs to this call alone;
-    /// all have the same device.
+    /// Phase is the plan for one codec of the schedule and one device, with an executor that
+    /// belongs to this call alone.
     struct Phase {
         std::shared_ptr<PlannedCall> call;
         std::unique_ptr<Executor> executor;
@@ -68,25 +69,28 @@ class PersistentCall final : public StartedCall {
     Settings settings_;
     ChannelNumber number_;  ///< no channel: operations are numbered as they start
     CallShape shape_;
-    PassReason pass_reason_ = PassReason::none;  ///< of every start; none: each start decides
+    /// It says why every start passes; none: each start decides.
+    PassReason pass_reason_ = PassReason::none;
     std::shared_ptr<Residual> residual_;
-    std::list<Phase> phases_;             ///< stay where they are while one is running
-    std::shared_ptr<DeviceSide> device_;  ///< of the buffers at the last start; null: the host
+    std::list<Phase> phases_;  ///< a phase keeps its address while it is running
+    /// It is the device of the buffers at the last start; null: the host.
+    std::shared_ptr<DeviceSide> device_;
     std::int64_t step_ = 0;
     bool wants_feedback_ = false;
 
     bool started_ = false;
     bool has_signed_ = false;                     ///< a start has told its signature
-    MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
-    std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
+    MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< the request of a start that passed
+    std::optional<HostTwin> twin_;  ///< the call that passed in place of one on a device
     DeviceArea twin_room_;
-    Phase* running_ = nullptr;   ///< null where only the look is running
-    Phase* wide_ = nullptr;      ///< of the same sum in a wider type
-    std::optional<Phase> look_;  ///< goes before a start that keeps gc_tolerance; made by the first
+    Phase* running_ = nullptr;  ///< null if only the look is running
+    Phase* wide_ = nullptr;     ///< the phase of the same sum in a wider type
+    /// It runs before a start that keeps gc_tolerance; the first such start makes it.
+    std::optional<Phase> look_;
     TolerantRun tolerant_;
-    bool is_tolerant_ = false;  ///< the start that is running
+    bool is_tolerant_ = false;  ///< whether the start that is running keeps gc_tolerance
     RunStats before_, wide_before_;
-    Status status_;  ///< of the operation; written before complete_ is set
+    Status status_;  ///< how the operation ended; written before complete_ is set
     std::atomic<bool> complete_{true};
 };
 

@@ -19,21 +19,22 @@
 namespace gradcoll {
 namespace {
 
-/// When a thread of the program has begun an operation or, waiting, made progress last.
+/// This is the time when a thread of the program last began an operation or, while it waited, made
+/// progress.
 std::atomic<std::uint64_t> program_progress_ns{0};
-/// From then on it may be doing something else.
+/// After this time without progress the program may be doing something else.
 constexpr std::uint64_t program_may_pause_ns = 100'000;
 
-/// Whether waiting threads give their core away soon.
+/// Waiting threads give their core away soon if it is set.
 std::atomic<bool> ranks_yield{false};
 
 void note_program_progress() {
     program_progress_ns.store(now_ns(), std::memory_order_relaxed);
 }
 
-/// How long the thread waits between two looks. At first it gives its core away only; a program
-/// that spins in MPI on the same core would then have it for milliseconds, so that it soon sleeps:
-/// who wakes up goes first.
+/// Naps waits between two looks of the thread. At first it only gives the core away. A program that
+/// spins in MPI on the same core would then have it for milliseconds, so it soon sleeps: a thread
+/// that wakes up goes first.
 class Naps {
   public:
     void had_work() { idle_since_ns_ = 0; }
@@ -56,13 +57,13 @@ class Naps {
     static constexpr std::chrono::microseconds shortest{20};
     static constexpr std::chrono::microseconds longest{1000};
 
-    std::uint64_t idle_since_ns_ = 0;  ///< 0: had work
+    std::uint64_t idle_since_ns_ = 0;  ///< 0 if the last look found work
     std::chrono::microseconds nap_ = shortest;
 };
 
 class ProgressThread {
   public:
-    /// Starts the thread if it does not run.
+    /// Hands it an operation; starts the thread if it does not run.
     void give(std::shared_ptr<StartedCall> call, Giving how) {
         if (how.yields) ranks_yield.store(true, std::memory_order_relaxed);
         if (!runs_.load(std::memory_order_acquire) && !try_to_start()) return carry_out(*call);
@@ -75,7 +76,8 @@ class ProgressThread {
     }
 
   private:
-    /// Not where the process may have no more threads, or has no memory for one.
+    /// Starts the thread. Returns false if the process may have no more threads, or has no memory
+    /// for one.
     bool try_to_start() try {
         const Status started = start();
         if (!started.ok()) warn(started);
@@ -105,13 +107,14 @@ class ProgressThread {
             why.message());
     }
 
-    /// In the place of the thread.
+    /// Carries the operation out in place of the thread.
     static void carry_out(StartedCall& call) {
         while (call.advance(Mover::program) != StartedCall::Turn::finished)
             if (!advance_started_calls()) sched_yield();
     }
 
-    /// Without MPI_THREAD_MULTIPLE nobody but the caller may end the operations.
+    /// Stops the thread after all operations. Without MPI_THREAD_MULTIPLE only the caller may end
+    /// them.
     void stop() {
         while (calls_for_mpi() > 0)
             if (!advance_started_calls()) sched_yield();
@@ -123,9 +126,9 @@ class ProgressThread {
         if (thread_.joinable()) thread_.join();
     }
 
-    /// False: nothing is left to do, ever. A program that has just made requests soon makes others:
-    /// to wake this thread for each would take longer than short ones last, so that it looks by
-    /// itself for a while.
+    /// Waits until there are operations; returns false if there will be none. A program that has
+    /// just made requests soon makes others. To wake this thread for each would take longer than
+    /// short ones last, so it looks by itself for a while.
     bool wait_for_calls() {
         if (calls_for_mpi() > 0) return true;
         std::unique_lock lock(mutex_);
@@ -163,8 +166,8 @@ class ProgressThread {
     std::thread thread_;
 };
 
-/// Never destroyed: the thread is joined in MPI_Finalize, which a program that dies early does not
-/// reach.
+/// Returns the thread of the process. It is never destroyed: the thread is joined in MPI_Finalize,
+/// which a program that dies early does not reach.
 ProgressThread& progress_thread() {
     static auto& thread = *new ProgressThread;
     return thread;

@@ -9,19 +9,23 @@
 
 namespace gradcoll {
 
-/// Hands the operation, which has been started, to the thread, which is started at the first use
-/// and stopped in MPI_Finalize, after all operations. It sleeps while there is none. Where no
-/// thread can be started, this waits for the operation's end instead. Only by a thread that may
-/// call MPI.
+/// Giving says how an operation is handed to the progress thread.
 struct Giving {
-    bool urgent = true;   ///< it begins soon; else, if the program does not, within a millisecond
+    /// The thread looks at it at once; else it does so within a millisecond, if the program does
+    /// not.
+    bool urgent = true;
     bool yields = false;  ///< ranks outnumber cores (CommIdentity::yields())
 };
+/// Hands a started operation to the progress thread, which is started at the first use, sleeps
+/// while it has no operation, and is stopped in MPI_Finalize, after all operations. Where no thread
+/// can be started, this waits for the operation's end instead. Called only by a thread that may
+/// call MPI.
 void give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how);
 
-/// A thread of the program that waits for requests of MPI makes progress instead; the thread leaves
-/// it to that one, for where ranks are as many as cores the two would want the same. Gives the core
-/// away now and then while there is nothing to do. False: no operation is under way.
+/// Makes progress on a thread of the program that waits for requests of MPI. Meanwhile the progress
+/// thread leaves the work to it, because the two would want the same core where ranks are as many
+/// as cores. Gives the core away now and then while there is nothing to do. Returns false if no
+/// operation is under way.
 bool make_progress_for_waiting_program() noexcept;
 
 }  // namespace gradcoll

@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t magic = 0x3130534552434347ULL;  // "GCCRES01" in the order of the bytes
 constexpr std::uint64_t version = 1;
 
-/// The header's words, little endian on disk; then the values; then the checksum of all before it.
+/// Word numbers the words of the header, which are little endian on disk. The values follow, then
+/// the checksum of all before it.
 enum Word : std::size_t {
     word_magic,
     word_version,
@@ -81,7 +82,8 @@ bool all_finite(const std::byte* bytes, std::size_t size_bytes) {
     return true;
 }
 
-/// As they were kept: by encode step, chunk after chunk. `exact`: encoding adds what is left over.
+/// Adds the values to the vector in the order in which they were kept: by encode step, chunk after
+/// chunk. `exact` is a codec whose encoding adds the residual and loses nothing.
 void add_values(const Codec& exact, const Plan& plan, std::byte* values, std::byte* vector) {
     const std::size_t elem_bytes = element_bytes(exact.type);
     const std::size_t value_bytes = exact.type == ElementType::f64 ? 8 : 4;

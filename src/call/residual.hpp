@@ -13,45 +13,51 @@
 
 namespace gradcoll {
 
-/// What a residual belongs to; equal on all ranks but for the rank and the layout.
+/// ResidualIdentity is what a residual belongs to. It is equal on all ranks but for the rank and
+/// the layout.
 struct ResidualIdentity {
     std::uint64_t count = 0;
     ElementType type = ElementType::f32;
     std::uint64_t tree_hash = 0;
     std::uint64_t rank = 0;
     std::uint64_t layout = 0;  ///< hash of the encoded ranges, in the order of the plan
-    std::uint64_t elems = 0;   ///< values kept
+    std::uint64_t elems = 0;   ///< number of values kept
 };
 
-/// Values in the layout of the feedback plan: fp32, or fp64 for fp64 elements. Not thread safe.
+/// Residual holds the values that were dropped, in the layout of the feedback plan: fp32, or fp64
+/// for fp64 elements. Not thread safe.
 class Residual {
   public:
     explicit Residual(const ResidualIdentity& identity);
 
     const ResidualIdentity& identity() const { return identity_; }
-    /// The values where an operation on `side` (null: on host memory) reads and updates them; they
-    /// stay there until somebody else wants them. Errors: those of devices.
+    /// Returns the values in memory where an operation on `side` (null: on host memory) reads and
+    /// updates them. They stay there until another call wants them elsewhere. Errors: those of
+    /// devices.
     Result<void*> data_for(const std::shared_ptr<DeviceSide>& side);
 
-    /// Errors: invalid_argument naming what differs, if the values are not those of this plan.
+    /// Verifies that the values are those of this plan. Errors: invalid_argument naming what
+    /// differs.
     Status check_fits(const PlannedCall& call) const;
-    /// The same for count, type and layout of what the values should belong to.
+    /// Verifies that the values have this count, type and layout. Errors: as above.
     Status check_fits(const ResidualIdentity& wanted) const;
 
-    /// Errors: invalid_argument if the factor is not finite; those of devices.
+    /// Multiplies all values. Errors: invalid_argument if the factor is not finite; those of
+    /// devices.
     Status scale(double factor);
     void reset();
-    /// Adds every value to the element of `vector` that it was dropped of, and keeps none: so it
-    /// goes on without the residual, on this rank. `plan`: whose residual it is. Values are rounded
-    /// to the type. Errors: those of devices.
+    /// Adds every value to the element of `vector` that it was dropped from, and keeps none, so
+    /// that this rank can go on without the residual. `plan` is the one whose residual it is.
+    /// Values are rounded to the type. Errors: those of devices.
     Status hand_over(const Plan& plan, void* vector);
 
-    /// The checkpoint, little endian: eight 64-bit words (magic "GCCRES01", version 1, count,
-    /// element type, hash of the tree, rank, hash of the layout, number of values), the values as
-    /// they are in memory, and the FNV-1a hash of all before it.
+    /// Returns the size of the checkpoint. It is little endian: eight 64-bit words (magic
+    /// "GCCRES01", version 1, count, element type, hash of the tree, rank, hash of the layout,
+    /// number of values), the values as they are in memory, and the FNV-1a hash of all before it.
     std::size_t checkpoint_bytes() const;
     Status save(std::byte* out);
-    /// `bytes` is untrusted. Errors: invalid_argument naming what differs; nothing is changed then.
+    /// Reads a checkpoint; `bytes` is untrusted. Errors: invalid_argument naming what differs;
+    /// nothing is changed then.
     Status load(const std::byte* bytes, std::size_t size_bytes);
 
   private:
@@ -60,21 +66,21 @@ class Residual {
     ResidualIdentity identity_;
     std::vector<std::byte> values_;
     std::shared_ptr<DeviceSide> side_;  ///< where the values are now; null: in values_
-    DeviceArea values_dev_;             ///< of side_
+    DeviceArea values_dev_;             ///< used if side_ is not null
 };
 
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);
 
-/// What kind of calls a residual of this type can go with. Errors: invalid_type if no codec knows
-/// the type.
+/// Checks that calls on the type can have a residual. Errors: invalid_type if no codec knows the
+/// type.
 Status check_residual_type(MPI_Datatype datatype);
 
 }  // namespace gradcoll
 
-/// What the opaque handle of the C API points to.
+/// GC_Residual_s is what the opaque handle of the C API points to.
 struct GC_Residual_s {
     std::shared_ptr<gradcoll::CommContext> context;
     std::shared_ptr<gradcoll::Residual> residual;
-    /// The call that frees it with what it belongs to; null: it is the program's own.
+    /// It names the call that frees it with what it belongs to; null if it is the program's own.
     const char* freed_by = nullptr;
 };

@@ -11,7 +11,7 @@ Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Reques
     const ChannelNumber number = GRADCOLL_VALUE(context->plans().next_channel_number());
     std::shared_ptr<TokenRequest> made;
     MPI_Request receive = MPI_REQUEST_NULL;
-    // Who starts a request that another rank does not have would wait for it.
+    // A rank that starts a request which another rank does not have would wait for that rank.
     const Status all_have_it =
         done_on_all(context->identity().private_comm(), "set up the request", [&] {
             made.reset(new TokenRequest);

@@ -12,22 +12,25 @@
 
 namespace gradcoll {
 
-/// One persistent allreduce of an unchanged program. Needs MPI_THREAD_MULTIPLE on every rank.
+/// TokenRequest is one persistent allreduce of an unchanged program. It needs MPI_THREAD_MULTIPLE
+/// on every rank.
 class TokenRequest final : public StartedCall, public std::enable_shared_from_this<TokenRequest> {
   public:
     struct Facts {
-        Call call;  ///< admitted, does not pass
+        Call call;  ///< an admitted call that does not pass
         Settings settings;
-        /// If not null: copied into the call's copy of its input at every start.
+        /// If it is not null, the buffer is copied into the call's copy of its input at every
+        /// start.
         const void* copied_from = nullptr;
-        /// Called before the request completes with an error, by any thread.
+        /// It is called before the request completes with an error, by any thread.
         std::function<void(const TokenRequest&)> on_failure;
     };
-    /// Makes the request, on all ranks or on none; collective. Errors: transport, and of planning;
-    /// peer_failed.
+    /// Makes the request, on all ranks or on none. Collective. Errors: transport, those of
+    /// planning, and peer_failed.
     static Result<std::shared_ptr<TokenRequest>> make(Facts facts, MPI_Request* request);
 
-    /// After MPI has started it. Waits for other ranks only where no thread can be started.
+    /// Begins the operation, after MPI has started the request. Waits for other ranks only where no
+    /// thread can be started.
     void start() noexcept;
     Turn advance(Mover mover) override;
 

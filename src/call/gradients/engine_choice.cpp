@@ -24,26 +24,28 @@ Forecast forecast_of(const EngineWay& way) {
                          planner.settings.chunks_in_flight);
 }
 
-/// What a sum costs those beside it: its time on the busiest link or core, or, where its messages
-/// wait for one another, a half of the time that it takes, as two sums at least are under way.
+/// Returns what a sum costs those beside it: its time on the busiest link or core, or half of its
+/// whole time if that is more, as its messages wait for one another and at least two sums are under
+/// way.
 double busy_us(const EngineWay& way) {
     const Forecast forecast = forecast_of(way);
     return std::max({forecast.slowest_link_us, forecast.core_total_us, forecast.total_us / 2});
 }
 
-/// So that the vector has so many parts.
+/// Returns the chunk size that cuts the vector into as many parts as the wish says; nothing if it
+/// does not say.
 std::optional<std::uint64_t> chunk_bytes_for(const GradientWish* wish, const CallShape& shape) {
     if (wish == nullptr || !wish->parts) return {};
     const auto parts = static_cast<std::uint64_t>(*wish->parts);
     return parts == 1 ? 0 : (shape.size_bytes() + parts - 1) / parts;
 }
 
-/// Then nothing is left that links could change.
+/// Returns whether the wish says so much that links cannot change anything.
 bool says_all(const GradientWish* wish) {
     return wish != nullptr && wish->strategy && !wish->codec.empty() && wish->parts;
 }
 
-/// On the busiest of the links between hosts.
+/// Returns the time on the busiest link between hosts.
 double between_hosts_us(const EnginePlanner& planner, const std::vector<double>& bytes_on_links) {
     std::vector<double> bytes = bytes_on_links;
     if (bytes.empty()) return 0;
@@ -102,7 +104,8 @@ DiscoveredTree EngineChoice::tree_for(double links_carry) const {
     return tree;
 }
 
-/// Without it where the leaders of hosts make no tree: then all ranks send messages.
+/// Plans the sums between hosts. If the leaders of hosts make no tree there is no such plan, and
+/// all ranks send messages.
 void EngineChoice::plan_between(EnginePlanner& planner, const DiscoveredTree& tree) const {
     auto between = BetweenHosts::make(tree, planner.settings, leader_of_);
     if (!between) return log(LogLevel::debug, "{}", between.status().message());

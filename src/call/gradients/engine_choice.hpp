@@ -14,55 +14,57 @@
 
 namespace gradcoll {
 
-/// Makes plans of one strategy, with settings of its own.
+/// EnginePlanner holds the plans of one strategy and the settings that they are made with.
 struct EnginePlanner {
     EngineStrategy strategy = EngineStrategy::tree;
-    std::string codec;  ///< that a file names; empty: none does
+    std::string codec;  ///< the codec that a file names; empty: none does
     std::optional<std::uint64_t> chunk_bytes;
     double links_carry = 1;  ///< see Gradient::links_carry()
     Tree tree;
     Settings settings;
     bool one_host = false;  ///< exact sums go through the memory of the host
     std::vector<std::shared_ptr<PlannedCall>> plans;
-    /// For the leaders of hosts, where sums go through the memory of each host; null: they do not.
+    /// It plans for the leaders of hosts if sums go through the memory of each host; else it is
+    /// null.
     std::unique_ptr<EnginePlanner> between;
     bool is_lossy_between = false;  ///< some exchange of leaders has a lossy codec
 };
 
-/// Which way a gradient's sums go: their work serves all that go alike.
+/// EngineWay says which way a gradient's sums go. One work serves all that go the same way.
 struct EngineWay {
-    PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
+    PassReason pass_reason = PassReason::none;  ///< none: it does not pass to the MPI library
     bool one_host = false;
     bool hosts = false;                ///< through the memory of each host (engine_hosts.hpp)
-    EnginePlanner* planner = nullptr;  ///< null only if it passes; of the leaders if `hosts`
+    EnginePlanner* planner = nullptr;  ///< null only if it passes; the leaders' one if `hosts`
     CallKey key = {};                  ///< if it does not pass
 
     bool passes() const { return pass_reason != PassReason::none; }
     friend bool operator==(const EngineWay&, const EngineWay&) = default;
 };
 
-/// Used by one thread at a time, but for base_way().
+/// EngineChoice chooses the way of each gradient. It is used by one thread at a time, except for
+/// base_way().
 class EngineChoice {
   public:
-    /// The context must outlive it. `leader_of`: of EngineHosts; empty: there is none. Errors:
-    /// those of strategy_tree().
+    /// Makes it; the context must outlive it. `leader_of` is EngineHosts::leader_of(), empty if
+    /// there is none. Errors: those of strategy_tree().
     static Result<std::unique_ptr<EngineChoice>> make(CommContext& context,
                                                       const Settings& settings, GradientPlan plan,
                                                       std::vector<int> leader_of);
 
-    /// What the plan's file says of the name holds. What it leaves open is as the settings have it;
-    /// with gc_engine_strategy=auto the strategy that is predicted to keep links and cores busy for
-    /// the shortest time. `links_carry`: see Gradient::links_carry(). Errors: those of
-    /// strategy_tree().
+    /// Returns the way of a gradient. What the plan's file says of the name holds; what it leaves
+    /// open is as the settings have it. With gc_engine_strategy=auto that is the strategy that is
+    /// predicted to keep links and cores busy for the shortest time. `links_carry`: see
+    /// Gradient::links_carry(). Errors: those of strategy_tree().
     Result<EngineWay> way_of(const std::string& name, double links_carry,
                              const CallArguments& arguments, const CallShape& shape);
     bool has_wish_for(const std::string& name) const { return plan_.find(name) != nullptr; }
-    /// Of gradients that no file names, exact, in place.
+    /// Returns the way of gradients that no file names and that are summed exact and in place.
     EngineWay base_way(const CallShape& shape) const;
-    /// What a sum that goes this way takes by itself; 0: not known.
+    /// Returns the predicted time of a sum that goes this way and runs alone; 0 if it is not known.
     double predicted_us(const EngineWay& way) const;
-    /// Of a sum that goes this way, as links are said to be. Nothing if it passes no link between
-    /// hosts, or is too short to tell of them.
+    /// Returns what a sum that goes this way should take if links are as they are said to be.
+    /// Returns nothing if it passes no link between hosts, or is too short to tell of them.
     ExpectedTime expected(const EngineWay& way) const;
 
   private:
@@ -72,7 +74,7 @@ class EngineChoice {
           settings_(settings),
           plan_(std::move(plan)),
           leader_of_(std::move(leader_of)) {}
-    /// What gradients are planned with.
+    /// Terms are what gradients are planned with.
     struct Terms {
         const GradientWish* wish = nullptr;
         double links_carry = 1;

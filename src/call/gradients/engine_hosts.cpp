@@ -26,7 +26,8 @@ Result<std::unique_ptr<EngineHosts>> EngineHosts::make(const CommIdentity& whole
     return std::unique_ptr<EngineHosts>();
 }
 
-/// Collective over the host, and over the leaders: who cannot has to come along.
+/// Opens the memory of the host and the leaders' channel. Collective over the host, and over the
+/// leaders: a rank goes on after an error, as others wait for it.
 Status EngineHosts::open(const Settings& settings) {
     Status status;
     const CommIdentity& local = groups_.local;
@@ -50,8 +51,8 @@ void EngineHosts::spoil() {
     delete down_.engine.release();
 }
 
-/// All leaders start their sums in one order, that in which sums go up. So where nothing goes up
-/// the leaders' sum is started here.
+/// Starts the sum. All leaders start their sums in one order, the order in which sums go up. So if
+/// nothing has to go up, the leaders' sum is started here.
 void HostsSum::start(const Binding& binding, const CallShape& shape) {
     binding_ = binding;
     shape_ = shape;
@@ -62,7 +63,8 @@ void HostsSum::start(const Binding& binding, const CallShape& shape) {
     stage_ = Stage::up;
 }
 
-/// Whatever fails, this rank goes all the way, as others wait for it there.
+/// Advances the sum. Whatever fails, this rank goes through all stages, as others wait for it
+/// there.
 Result<Progress> HostsSum::advance() {
     bool has_advanced = false;
     for (;;) {
@@ -89,7 +91,7 @@ Result<Progress> HostsSum::advance_stage() {
     return stage_ == Stage::between ? advance_between() : advance_down();
 }
 
-/// The leader has the sum of the host then.
+/// Advances the sum of the host, which the leader gets.
 Result<Progress> HostsSum::advance_up() {
     EngineHosts::Lane& lane = hosts_.up();
     return lane.turns.advance(*lane.engine, up_turn_, [&] {
@@ -112,7 +114,8 @@ Result<Progress> HostsSum::advance_between() {
     return runs_between_ ? between_->advance_messages() : Result<Progress>(Progress::complete);
 }
 
-/// What this host has is wrong if something failed: the other hosts are told.
+/// Starts the leaders' sum. If something failed, what this host has is wrong, and the other hosts
+/// are told so.
 Status HostsSum::start_between() {
     Binding binding = binding_;
     binding.numbers = &hosts_.plans().numbers();

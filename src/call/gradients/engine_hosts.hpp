@@ -16,28 +16,29 @@
 
 namespace gradcoll {
 
-/// What all such sums of one engine share. Of the calls that follow each other in the memory of a
-/// host all ranks make the same ones in the same order, and no rank but the leader knows when its
-/// leaders are done with a sum. So sums go up in the order in which they begin, and down in that
-/// order, too, each way in memory of its own.
+/// EngineHosts is what all such sums of one engine share. All ranks have to make the calls in the
+/// memory of a host in the same order, but only the leader knows when the leaders are done with a
+/// sum. So sums go up in the order in which they begin, and down in that order, too, each way in
+/// memory of its own.
 class EngineHosts {
   public:
-    /// Null: the ranks are not several on a host and on several hosts, the settings do not allow
-    /// it, or there is no memory to share, which is said. Collective. Errors: transport.
+    /// Makes it. Returns null if all ranks are on one host or each is alone on its own, if the
+    /// settings do not allow it, or if there is no memory to share, which is logged. Collective.
+    /// Errors: transport.
     static Result<std::unique_ptr<EngineHosts>> make(const CommIdentity& whole,
                                                      const Settings& settings);
-    /// The same with groups that are not those of the machine, for tests.
+    /// Makes it for groups that are not those of the machine, for tests.
     static Result<std::unique_ptr<EngineHosts>> make(const CommIdentity& whole,
                                                      const Settings& settings,
                                                      Result<HostGroups> groups);
 
-    /// By rank of the whole, a rank of the whole.
+    /// Returns the leader of each rank; both are ranks of the whole communicator.
     const std::vector<int>& leader_of() const { return groups_.leader_of; }
     bool is_leader() const { return plans_ != nullptr; }
-    /// Of the leaders' sums, on leaders.
+    /// Returns the plans of the leaders' sums; called on leaders only.
     CommPlans& plans() { return *plans_; }
 
-    /// One way through the memory of this host.
+    /// Lane is one way through the memory of this host: up or down.
     struct Lane {
         PooledEngine engine;  ///< null: this rank is alone on its host
         HostTurns turns;
@@ -45,7 +46,7 @@ class EngineHosts {
     Lane& up() { return up_; }
     Lane& down() { return down_; }
     bool is_alone() const { return up_.engine == nullptr; }
-    /// A sum was dropped on its way: nobody uses the memory again.
+    /// Leaves the memory to nobody, as a sum was dropped on its way.
     void spoil();
 
   private:
@@ -58,22 +59,22 @@ class EngineHosts {
     Lane down_;
 };
 
-/// One sum again and again. By the thread that makes the engine's turns.
+/// HostsSum runs one sum again and again, on the thread that makes the engine's turns.
 class HostsSum {
   public:
-    /// `between`: of the leaders' sum, on leaders alone; in place where the host has several ranks.
-    /// `residual`: what it drops is kept there; null: it is lost.
+    /// `between` runs the leaders' sum; only leaders have it, and it works in place if the host has
+    /// several ranks. `residual` keeps what that sum drops; if it is null, this is lost.
     HostsSum(EngineHosts& hosts, std::unique_ptr<Executor> between,
              std::shared_ptr<Residual> residual)
         : hosts_(hosts), between_(std::move(between)), residual_(std::move(residual)) {}
 
     void start(const Binding& binding, const CallShape& shape);
-    /// Errors: those of the memory and of the executor; peer_failed where only the leader of the
-    /// host knows which.
+    /// Advances the sum. Errors: those of the memory and of the executor; peer_failed if only the
+    /// leader of the host knows which it was.
     Result<Progress> advance();
     std::size_t take_local(std::span<LocalStep> out);
     void abandon();
-    /// Of the leaders' sum, on leaders.
+    /// Returns the statistics of the leaders' sum; called on leaders only.
     const RunStats& stats() const { return between_->stats(); }
 
   private:

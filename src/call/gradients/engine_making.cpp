@@ -30,7 +30,8 @@ long cores_a_rank(const CommIdentity& identity) {
     return this_host().processors / identity.most_ranks_on_host();
 }
 
-/// The program's own thread has a core, and the engine's.
+/// Returns how many threads compute: as many as this rank has cores, less one for the program's own
+/// thread.
 int compute_threads(const GC_Engine_s& engine) {
     constexpr long most = 4;
     const CommIdentity& identity = engine.context->identity();
@@ -40,9 +41,10 @@ int compute_threads(const GC_Engine_s& engine) {
     return static_cast<int>(std::clamp(cores_a_rank(identity) - 1, least, most));
 }
 
-/// Where a network is in between, and threads have no cores of their own, looks that find nothing
-/// take more from others than they gain. Who has no messages for other hosts waits longer, and then
-/// finds more to do at once (docs/decisions/034-engine-hosts.md).
+/// Sets how long the engine's thread waits between two looks. If there are several hosts and
+/// threads have no cores of their own, looks that find nothing take more from others than they
+/// gain. A rank that has no messages for other hosts waits longer, and then finds more to do at
+/// once (docs/decisions/034-engine-hosts.md).
 void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
     using std::chrono::microseconds;
     constexpr long threads_a_rank = 3;  // the program's, that of transfer, one that computes
@@ -53,7 +55,8 @@ void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
     options.most_pause = has_messages ? microseconds(200) : microseconds(500);
 }
 
-/// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
+/// From this number of ranks on, the messages of all are more work for rank 0 than a second hop
+/// takes.
 constexpr int least_ranks_by_hosts = 8;
 
 Circle circle_of(const GC_Engine_s& engine) {
@@ -84,8 +87,8 @@ EngineOptions options_of(const GC_Engine_s& engine) {
     return options;
 }
 
-/// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
-/// on all ranks.
+/// Returns the plan that rank 0 reads. Collective. Errors: those of read_file() and
+/// GradientPlan::parse(), the same on all ranks.
 Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
     constexpr std::size_t most_bytes = std::size_t{1} << 26;
     const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();

@@ -8,15 +8,15 @@
 
 namespace gradcoll {
 
-/// Collective. `complaint`: what this rank already knows to be wrong. Errors: those of
-/// CommContext::make(), of gc_engine_plan, and out_of_memory.
+/// Makes an engine. `complaint` is what this rank already knows to be wrong. Collective. Errors:
+/// those of CommContext::make(), those of gc_engine_plan, and out_of_memory.
 Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
 
 /// Tells the report what the engine did.
 void report_engine(const GC_Engine_s& engine);
 
-/// Rank 0 writes how its gradients were summed, if gc_engine_plan_to names a file. Local. Errors:
-/// io.
+/// Writes how rank 0's gradients were summed, if gc_engine_plan_to names a file; other ranks write
+/// nothing. Local. Errors: io.
 Status write_plan(const GC_Engine_s& engine);
 
 }  // namespace gradcoll

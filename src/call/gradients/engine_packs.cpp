@@ -7,7 +7,8 @@
 namespace gradcoll {
 namespace {
 
-/// So that few plans serve all packs: the next number of four leading bits. At most an eighth more.
+/// Rounds up to a number of which only the four leading bits may be set, so that few plans serve
+/// all packs. Adds at most an eighth.
 std::int64_t rounded_up(std::int64_t count) {
     const auto bits = std::bit_width(static_cast<std::uint64_t>(count));
     const std::int64_t unit = std::int64_t{1} << std::max(0, static_cast<int>(bits) - 4);

@@ -11,14 +11,15 @@
 
 namespace gradcoll {
 
-/// The sum of several gradients of one type and op, which go the same way. Their elements are
-/// copied in when it starts, and out when it is complete.
+/// PackedSum is the sum of several gradients of one type and op, which go the same way. Their
+/// elements are copied in when it starts, and out when it is complete.
 class PackedSum final : public Work {
   public:
     /// `work` sums `shape.count` elements in place.
     PackedSum(std::unique_ptr<EngineWork> work, const CallShape& shape);
 
-    /// Together they have no more elements than the shape, and all are of its type and op.
+    /// Uses it for these gradients. Together they have no more elements than the shape, and all are
+    /// of its type and op.
     void use_for(std::span<Gradient* const> gradients);
     bool is_free() const { return works_.empty(); }
     bool fits(std::uint64_t kind, std::int64_t count) const {
@@ -36,14 +37,15 @@ class PackedSum final : public Work {
     std::unique_ptr<EngineWork> work_;
     CallShape shape_;
     std::vector<std::byte> buffer_;
-    std::vector<const EngineWork*> works_;  ///< of the gradients under way
+    std::vector<const EngineWork*> works_;  ///< the work of each gradient under way
 };
 
-/// All packs of one engine; they are used again and again.
+/// EnginePacks holds all packs of one engine, which are used again and again.
 class EnginePacks final : public GradientPacker {
   public:
     using MakeWork = std::function<Result<std::unique_ptr<EngineWork>>(const CallShape&)>;
-    /// `make_work`: for sums of such a shape, in place, on the thread that makes the turns.
+    /// `make_work` makes the work that sums a vector of such a shape in place; it is called on the
+    /// thread that makes the turns.
     explicit EnginePacks(MakeWork make_work) : make_work_(std::move(make_work)) {}
 
     Result<Work*> pack(std::span<Gradient* const> gradients) override;

@@ -18,29 +18,31 @@
 
 namespace gradcoll {
 
-/// Copies in host memory of what a gradient has on a device, for one sum after another.
+/// CopyOfDevice holds host copies of what a gradient has on a device, for one sum after another.
 struct CopyOfDevice {
     DeviceArea room;
-    std::optional<HostTwin> twin;  ///< of the last sum
+    std::optional<HostTwin> twin;  ///< that of the last sum
 };
 
 }  // namespace gradcoll
 
-/// What the opaque handle of the C API points to. What refers to others comes after them.
+/// GC_Engine_s is what the opaque handle of the C API points to. Members that refer to others come
+/// after them.
 struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
-    std::unique_ptr<gradcoll::EngineHosts> hosts;  ///< null: not through the memory of hosts
+    /// It is null if sums do not go through the memory of each host.
+    std::unique_ptr<gradcoll::EngineHosts> hosts;
     std::unique_ptr<gradcoll::EngineChoice> choice;
     std::unique_ptr<gradcoll::NumberedChannel> control;
-    /// Of sums that ranks begin by themselves, each with its gradient's number; null: all begin in
-    /// one order.
+    /// It carries sums that ranks begin by themselves, each with its gradient's number; if it is
+    /// null all sums begin in one order.
     std::unique_ptr<gradcoll::NumberedChannel> own_sums;
-    std::mutex submits;                          ///< one at a time
+    std::mutex submits;                          ///< held during a submit
     std::vector<gradcoll::Gradient*> gradients;  ///< in the order of their first submit
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
-    /// By gradient, of those that have been on a device.
+    /// It has an entry for each gradient that has been on a device.
     std::unordered_map<const gradcoll::Gradient*, gradcoll::CopyOfDevice> copies;
-    std::unique_ptr<gradcoll::EnginePacks> packs;  ///< null: every gradient by itself
+    std::unique_ptr<gradcoll::EnginePacks> packs;  ///< null: every gradient is summed by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };

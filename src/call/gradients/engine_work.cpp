@@ -6,7 +6,7 @@
 
 namespace gradcoll {
 
-/// So that its messages are not taken for those of other sums.
+/// Numbers the sum, so that its messages are not taken for those of other sums.
 Status PlannedWork::number(Binding& binding) {
     if (!own_tags_) {
         binding.numbers = &context_.plans().numbers();

@@ -15,7 +15,8 @@
 #include "runtime/tags.hpp"
 #include "ways/comm_context.hpp"
 
-/// What the opaque handle of the C API points to. It lives as long as its gradient's work.
+/// GC_Handle_s is what the opaque handle of the C API points to. It lives as long as its gradient's
+/// work.
 struct GC_Handle_s {
     GC_Engine engine = nullptr;
     gradcoll::Gradient* gradient = nullptr;
@@ -23,38 +24,38 @@ struct GC_Handle_s {
 
 namespace gradcoll {
 
-/// The sum of one gradient again and again, each time with buffers of its own. The context must
-/// outlive it. Unless a kind of work has more to say, it has no local steps, and writes nothing but
-/// in advance().
+/// EngineWork sums one gradient again and again, each time with buffers of its own. The context
+/// must outlive it. Unless a subclass says otherwise it has no local steps, and writes to the
+/// buffers only in advance().
 class EngineWork : public Work {
   public:
     explicit EngineWork(CommContext& context) : context_(context) {}
 
-    /// Of the next sum. Not while one is under way.
+    /// Sets the buffers of the next sum; not called while one is under way.
     void bind(const CallArguments& arguments, const CallShape& shape) {
         arguments_ = arguments;
         shape_ = shape;
     }
-    /// `copy`: that holds the buffers in place of memory of a device, while the sum is under way;
-    /// null: they are where the program has them.
+    /// Sets them with `copy`, which holds them in place of memory of a device while the sum is
+    /// under way; if it is null they are where the program has them.
     void bind(const CallArguments& arguments, const CallShape& shape, const HostTwin* copy) {
         bind(arguments, shape);
         copy_ = copy;
     }
     Status deliver() override { return copy_ != nullptr ? copy_->give_back() : Status(); }
     const CallShape& shape() const { return shape_; }
-    /// Of the plan that this rank has for it; null: none.
+    /// Returns the plan that this rank has for it; null if it has none.
     virtual const PlannedCall* call() const { return nullptr; }
-    /// That the vector is cut into.
+    /// Returns how many parts the vector is cut into.
     virtual std::int64_t parts() const { return 1; }
     const void* input() const { return binding_of(arguments_, shape_).input; }
     void* output() const { return arguments_.recvbuf; }
-    /// What whoever made it keeps with it.
+    /// These members belong to the code that made it.
     GC_Handle_s handle;
     EngineWay way;
-    double links_carry = 1;  ///< that the way was chosen for (Gradient::links_carry)
-    ExpectedTime expected;   ///< of each sum, where that is looked at
-    /// By this rank, for each sum.
+    double links_carry = 1;  ///< the way was chosen for this (Gradient::links_carry())
+    ExpectedTime expected;   ///< how long each sum should take, if links are watched
+    /// Returns how many bytes this rank sends for each sum.
     virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
     void abandon() override {}
@@ -68,12 +69,12 @@ class EngineWork : public Work {
     const HostTwin* copy_ = nullptr;
 };
 
-/// Over a plan.
+/// PlannedWork sums over a plan.
 class PlannedWork final : public EngineWork {
   public:
-    /// `residual`: what encoders drop is kept there for the next sum; null: it is lost. `own_tags`:
-    /// of the plan's channel, where the gradient's number keeps its messages apart; none: sums are
-    /// numbered as they begin.
+    /// `residual` keeps what encoders drop for the next sum; if it is null, this is lost.
+    /// `own_tags` are those of the plan's channel if the gradient's number keeps its messages
+    /// apart; without them sums are numbered as they begin.
     PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
                 std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual,
                 std::optional<TagLayout> own_tags)
@@ -105,7 +106,7 @@ class PlannedWork final : public EngineWork {
     RunStats before_;
 };
 
-/// Through the memory of one host; such sums take turns.
+/// HostWork sums through the memory of one host; such sums take turns.
 class HostWork final : public EngineWork {
   public:
     using EngineWork::EngineWork;
@@ -117,10 +118,11 @@ class HostWork final : public EngineWork {
     OneHost::Operation operation_;
 };
 
-/// Through the memory of each host, and over a plan of the hosts' leaders.
+/// HostsWork sums through the memory of each host, and over a plan of the hosts' leaders.
 class HostsWork final : public EngineWork {
   public:
-    /// As HostsSum wants it; `call`: of the leaders' sum, on leaders.
+    /// `between` and `residual` are those of HostsSum; `call` is the plan of the leaders' sum, null
+    /// on other ranks.
     HostsWork(CommContext& context, EngineHosts& hosts, std::shared_ptr<PlannedCall> call,
               std::unique_ptr<Executor> between, std::shared_ptr<Residual> residual)
         : EngineWork(context),
@@ -145,8 +147,9 @@ class HostsWork final : public EngineWork {
     RunStats before_;
 };
 
-/// By the MPI library, on the context's own communicator: all ranks start such sums in one order.
-/// MPI knows no way to take a collective call back: one that is abandoned may still write.
+/// PassedWork lets the MPI library sum, on the context's own communicator: all ranks start such
+/// sums in one order. MPI cannot take a collective call back, so one that is abandoned may still
+/// write.
 class PassedWork final : public EngineWork {
   public:
     using EngineWork::EngineWork;
@@ -158,7 +161,7 @@ class PassedWork final : public EngineWork {
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Of a single rank: the input is the result.
+/// AloneWork serves a single rank, whose input is the result.
 class AloneWork final : public EngineWork {
   public:
     using EngineWork::EngineWork;

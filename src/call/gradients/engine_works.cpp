@@ -10,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Why the MPI library sums it; none: a plan of ours does.
+/// Returns why the MPI library sums it; none if it does not.
 PassReason reason_to_pass_of(const Classified& classified) {
     if (classified.passes()) return classified.pass_reason;
     return classified.shape.mpi_reason;
@@ -50,7 +50,8 @@ Result<std::unique_ptr<EngineWork>> planned_work(CommContext& context,
         context, std::move(call), std::move(executor).value(), std::move(residual), own_tags));
 }
 
-/// Of sums with numbers of their own; none: they are numbered in the order of all.
+/// Returns the tags of sums with numbers of their own; nothing if sums are numbered in the order of
+/// all.
 Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
     if (engine.own_sums == nullptr) return std::optional<TagLayout>();
     const auto tags = TagLayout::make(engine.own_sums->channel().tag_limit(), 1);
@@ -140,7 +141,8 @@ Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient&
 
 namespace {
 
-/// `call`, `residual`: null on ranks that are no leaders.
+/// Makes the work of a sum through the memory of each host; `call` and `residual` are null on ranks
+/// that are no leaders.
 Result<std::unique_ptr<EngineWork>> hosts_work(const GC_Engine_s& engine,
                                                std::shared_ptr<PlannedCall> call,
                                                std::shared_ptr<Residual> residual) {
@@ -207,7 +209,8 @@ bool begins_alone(const GC_Engine_s& engine, const Given& given) {
            !given.way.hosts && engine.context->identity().rank_count() > 1;
 }
 
-/// Where something may be learnt, and a link between hosts is there to learn of.
+/// Watches only if the settings allow it to learn, and if there is a link between hosts to learn
+/// of.
 bool watches_links(const GC_Engine_s& engine) {
     const Tree& tree = engine.context->tree();
     const auto inner = tree.inner_vertices();
@@ -217,7 +220,8 @@ bool watches_links(const GC_Engine_s& engine) {
                        [&](int vertex) { return connects_hosts(tree, vertex); });
 }
 
-/// Short ones that are exact, as codecs see whole gradients, and that no plan by hand names.
+/// Packs short gradients that are exact (codecs see whole gradients) and that no plan by hand
+/// names.
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given) {
     const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
     if (engine.packs == nullptr || begins_alone(engine, given) || given.way.passes() ||

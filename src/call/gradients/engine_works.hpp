@@ -14,7 +14,7 @@
 
 namespace gradcoll {
 
-/// One gradient as it was handed in.
+/// Given is one gradient as it was handed in, and the way it goes.
 struct Given {
     const CallArguments& arguments;
     CallShape shape;
@@ -27,46 +27,50 @@ struct Given {
     }
 };
 
-/// Where the caller holds GC_Engine_s::submits:
+/// The caller of the functions from here on holds GC_Engine_s::submits.
 
-/// The way of a gradient. Errors: those of EngineChoice::way_of().
+/// Chooses the way of a gradient. Errors: those of EngineChoice::way_of().
 Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
                        const CallArguments& arguments, const Classified& classified);
-/// What to sum in place of `arguments`: themselves, or, where what earlier sums dropped does not go
-/// with the way that the gradient has been planned anew for, that added to the input, in place in
-/// the receive buffer. Errors: likewise.
+/// Returns what to sum in place of `arguments`. These are returned themselves, unless earlier sums
+/// have dropped values that do not fit the way which the gradient has been planned anew for. Then
+/// the values are added to the input, in the receive buffer, and the sum is in place there. Errors:
+/// as above.
 Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
                                             const CallArguments& arguments,
                                             const Classified& classified);
-/// The same, as it was chosen before for the same shape.
+/// Returns the way that was chosen before for the same shape, or chooses one as given_to() does.
 Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
                           const CallArguments& arguments, const Classified& classified);
-/// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
+/// Returns the gradient's work: the one before, if it goes the same way, or a new one. All work of
+/// these engines is EngineWork.
 Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way);
-/// Whether this rank has a plan of sums that go this way: not where another rank of its host talks
-/// to other hosts for it.
+/// Returns whether this rank has a plan for sums that go this way. It has none if another rank of
+/// its host talks to other hosts for it.
 bool plans_itself(const GC_Engine_s& engine, const EngineWay& way);
-/// With feedback only where something is dropped. The codecs of an engine stay what they are.
-/// Only where this rank plans_itself().
+/// Returns the plan of the way. It has feedback only if something is dropped, as the codecs of an
+/// engine stay what they are. Called only if plans_itself().
 Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
                                                                     const EngineWay& way);
-/// What the residual of such a gradient belongs to; none: nothing is dropped. Without values where
-/// another rank of the host encodes for this one.
+/// Returns what the residual of such a gradient belongs to; nothing if no values are dropped. It
+/// has no values if another rank of the host encodes for this one.
 Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& engine,
                                                              const EngineWay& way);
-/// What the name's earlier sums dropped; zeros if it had none of this count, type and layout.
+/// Returns what the name's earlier sums dropped; zeros if none of them had this count, type and
+/// layout.
 std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
                                        const ResidualIdentity& identity);
 
-/// Where nobody does:
+/// The functions from here on are called without it.
 
-/// Whether its sums have messages and numbers of their own (Submission::alone).
+/// Returns whether its sums have messages and numbers of their own (Submission::alone).
 bool begins_alone(const GC_Engine_s& engine, const Given& given);
-/// Whether this rank compares sums with what they should take, and has gradients planned anew.
+/// Returns whether this rank compares sums with what they should take, and has gradients planned
+/// anew.
 bool watches_links(const GC_Engine_s& engine);
-/// Which gradients it may be packed with (Submission::pack).
+/// Returns which gradients it may be packed with (Submission::pack).
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given);
-/// Of a pack of such gradients. Its plan is apart from those of gradients.
+/// Makes the work of a pack of gradients. Its plan is kept apart from those of gradients.
 Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape);
 
 }  // namespace gradcoll

@@ -26,7 +26,7 @@ void tell_that_it_stays_exact(const CommIdentity& comm, const LossTerms& terms,
         inputs.lowest, inputs.highest);
 }
 
-/// Once a process, and once a job where all use one communicator.
+/// Warns once a process, and once a job if all use one communicator.
 void tell_of_residual(const CommIdentity& comm) {
     static std::atomic_flag is_told;
     if (comm.rank() != 0 || is_told.test_and_set()) return;
@@ -35,7 +35,7 @@ void tell_of_residual(const CommIdentity& comm) {
         "additions of their type, and add what it holds of earlier calls; said once");
 }
 
-/// The least tolerance of two digits that is not below `off`.
+/// Returns the least number of two digits that is not below `off`.
 double two_digits_above(double off) {
     if (!(off > 0) || !std::isfinite(off)) return off;
     const double unit = std::pow(10.0, std::floor(std::log10(off)) - 1);
@@ -63,7 +63,8 @@ LossBudget settle(const CommIdentity& comm, const LossTerms& terms, const Extent
     const auto exact = [&] { return exact_budget_of(terms.tolerance, inputs, terms.sum); };
     if (!terms.compress) return exact();
     const LossBudget budget = loss_budget_of(terms.tolerance, inputs, terms.sum);
-    // Where links are slowest an encoding may lose most: what is not worth it there is so nowhere.
+    // An encoding may lose most where links are slowest; if it does not pay there it does not pay
+    // anywhere.
     const double part =
         budget.for_encodings / static_cast<double>(std::max<std::int64_t>(terms.parts.together, 1));
     const bool is_enough =

@@ -54,7 +54,7 @@ Status TolerantRun::begin_look(Stage stage) {
     return {};
 }
 
-/// After a look.
+/// Goes on after a look: to the next one, or to the sum.
 Status TolerantRun::settle_inputs() {
     if (stage_ == Stage::looking) {
         inputs_ = GRADCOLL_VALUE(inputs_of(report_));
@@ -85,7 +85,7 @@ Status TolerantRun::begin_sum() {
     return {};
 }
 
-/// All ranks have the same result, and find the same.
+/// Ends the sum, or has it made again. All ranks have the same result, and find the same.
 Result<Progress> TolerantRun::end_sum() {
     double off = budget_.additions;
     if (is_wide()) {

@@ -11,25 +11,26 @@
 
 namespace gradcoll {
 
-/// All go under one number, one behind the other: messages keep their order, as those of two
-/// operations of one number do. Where the tolerance leaves codecs too little, they lose nothing:
-/// all blocks travel as plain elements. Stays where it is while it runs; never waits.
+/// TolerantRun runs the looks and the sum of one call. All have one operation number and go one
+/// behind the other: their messages keep their order, as those of two operations of one number do.
+/// If the tolerance leaves codecs too little they lose nothing, as all blocks travel as plain
+/// elements. It must not move while it runs; it never waits.
 class TolerantRun {
   public:
-    /// The plan of what goes before.
+    /// Returns the key of the allreduce that goes before the sum.
     static CallKey look_key();
-    /// The plan of the same sum in the wider type, in which all codecs that keep a tolerance are
-    /// defined.
+    /// Returns the key of the same sum in the wider type, in which all codecs that keep a tolerance
+    /// are defined.
     static CallKey wide_key(CallKey key);
 
-    /// All rest, and stay until the run has ended. Only `look` where the input cannot be read; no
-    /// `wide` where the type has no wider one.
+    /// Executors are idle at the start and must exist until the run has ended. There is only `look`
+    /// if the input cannot be read, and no `wide` if the type has no wider one.
     struct Executors {
         Executor* look = nullptr;
         Executor* main = nullptr;
         Executor* wide = nullptr;
     };
-    /// What is to be kept, of which call.
+    /// Sum says which tolerance is to be kept, and by which call.
     struct Sum {
         std::shared_ptr<CommContext> context;
         std::shared_ptr<const DiscoveredTree> tree;
@@ -37,14 +38,15 @@ class TolerantRun {
         CallShape shape;
         bool compress = false;
     };
-    /// `number`: empty if the binding has its number (Binding::sequence). Errors: those of
-    /// Executor::start().
+    /// Starts the run. `number` is empty if the binding has its number (Binding::sequence). Errors:
+    /// those of Executor::start().
     Status start(const Executors& executors, Sum sum, const Binding& binding,
                  OperationNumber number);
-    /// As Executor::advance(). Errors: also unsupported, on every rank, if some rank's input could
-    /// not be read, or the tolerance is not kept; then the output holds what is nearest.
+    /// Does what Executor::advance() does. Errors: also unsupported, on every rank, if some rank's
+    /// input could not be read, or the tolerance is not kept; then the output holds the nearest
+    /// result.
     Result<Progress> advance();
-    /// Whether the wider type's executor made the sum. After it has ended.
+    /// Returns whether the wider type's executor made the sum; called after it has ended.
     bool is_wide() const { return budget_.added_in != sum_.shape.type; }
 
   private:

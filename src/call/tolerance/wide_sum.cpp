@@ -7,12 +7,12 @@
 namespace gradcoll {
 namespace {
 
-/// `type` is a wider one.
+/// Returns the MPI datatype of `type`, which is a wider one.
 MPI_Datatype datatype_of(ElementType type) {
     return type == ElementType::f64 ? MPI_DOUBLE : MPI_FLOAT;
 }
 
-/// A sum in the wider type. All ranks take the same steps, as they find the same.
+/// WideSum makes a sum in the wider type. All ranks take the same steps, as they find the same.
 class WideSum {
   public:
     WideSum(CommContext& context, const CallShape& shape, const KeptTolerance& kept,
@@ -56,7 +56,7 @@ class WideSum {
         return {};
     }
 
-    /// How far the result would be off, on any rank.
+    /// Returns how far the result would be off, on any rank.
     Result<double> look() const {
         double off = round(nullptr);
         if (!buffers_.is_alike)
