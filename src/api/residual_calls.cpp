@@ -2,13 +2,24 @@
 #include <fmt/format.h>
 
 #include "attach/attachments.hpp"
-#include "call/residual.hpp"
+#include "call/residual_handle.hpp"
 #include "mpi/boundary.hpp"
+#include "mpi/element_types.hpp"
 #include "mpi/request.hpp"
 #include "ways/route.hpp"
 
 namespace gradcoll {
 namespace {
+
+/// Checks that calls on the type can have a residual. Errors: invalid_type if no codec knows the
+/// type.
+Status check_residual_type(MPI_Datatype datatype) {
+    const auto known = known_type(datatype);
+    if (known && is_floating(known->type)) return {};
+    return {Code::invalid_type,
+            "residuals are kept for MPI_FLOAT, MPI_DOUBLE, complex numbers of these, their Fortran "
+            "names, GC_Type_float16() and GC_Type_bfloat16()"};
+}
 
 MPI_Comm comm_of(GC_Residual residual) {
     return residual != nullptr ? residual->context->identity().user_comm() : MPI_COMM_NULL;

@@ -14,49 +14,6 @@
 namespace gradcoll {
 namespace {
 
-Status add_residual(Binding& binding, const PlannedCall& call, const BlockingExtras& extras) {
-    if (extras.residual == nullptr) return {};
-    GRADCOLL_TRY(extras.residual->check_fits(call));
-    return take(binding.residual, extras.residual->data_for(extras.device));
-}
-
-Status run_leased(CommContext& context, Lease lease, Binding binding,
-                  const BlockingExtras& extras) {
-    const Status fits = add_residual(binding, *lease.call, extras);
-    binding.refusal = fits.ok() ? extras.refusal : &fits;
-    return context.plans().run(std::move(lease), binding);
-}
-
-/// Runs the operation on host copies of vectors that are on the device; the other ranks see no
-/// difference.
-Status run_leased_on_copy(CommContext& context, Lease lease, Binding binding,
-                          BlockingExtras extras) {
-    const CallKey& key = lease.call->key();
-    const auto size_bytes = static_cast<std::size_t>(key.count) * key.elem_bytes;
-    DeviceSide& side = *std::exchange(extras.device, nullptr);
-    std::byte* const input = GRADCOLL_VALUE(side.staging(2 * size_bytes));
-    GRADCOLL_TRY(copy_and_finish(side, input, binding.input, size_bytes));
-    std::byte* const output = binding.input == binding.output ? input : input + size_bytes;
-    void* const result = std::exchange(binding.output, output);
-    binding.input = input;
-    GRADCOLL_TRY(run_leased(context, std::move(lease), binding, extras));
-    return copy_and_finish(side, result, output, size_bytes);
-}
-
-}  // namespace
-
-Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
-                    const BlockingExtras& extras) {
-    const ExecutorUse use{.waited = true, .data_device = extras.device, .host_will_do = true};
-    auto lease = context.plans().begin(kind, key, use);
-    if (!lease) return lease.status();
-    const bool is_elsewhere = extras.device != nullptr && lease->executor->data_device() == nullptr;
-    return is_elsewhere ? run_leased_on_copy(context, std::move(*lease), binding, extras)
-                        : run_leased(context, std::move(*lease), binding, extras);
-}
-
-namespace {
-
 /// Returns a copy in host memory of a vector that is there or on the device.
 Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
                                          std::size_t size_bytes) {
@@ -67,68 +24,47 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
-/// Tells the other ranks that this one refuses the call; what is in its vector is not read. `asked`
-/// says whether the ranks asked each other where their vectors are.
-Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
-                        const CallShape& shape, const KeptTolerance& kept, const Status& why,
-                        bool asked) {
-    if (kept.route.agents)
-        return context.agent_sums().allreduce(context.tree(), arguments, shape, kept.route.key,
-                                              &why);
-    if (kept.route.hosts)
-        return context.several_hosts().allreduce(arguments, shape, kept.route.key,
-                                                 kept.for_encodings(), &why);
-    context.one_host().refuse(Collective::allreduce, shape, why.code(), asked);
-    return why;
+/// Runs the call on the way of its route. A vector on a device is copied to host memory if the way
+/// does not take it from there.
+Status run_on_way(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                  const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Route& route = kept.route;
+    Way& way = context.way(*route.way);
+    WayCall call{.arguments = arguments,
+                 .shape = shape,
+                 .key = route.key,
+                 .tolerance = kept.for_encodings(),
+                 .refusal = extras.refusal,
+                 .asked = extras.device != nullptr,
+                 .pass_reason = route.tries_mpi() ? PassReason::being_tried : route.pass_reason,
+                 .residual = extras.residual,
+                 .device = extras.device};
+    if (extras.device == nullptr || extras.refusal != nullptr || way.reads_devices())
+        return way.run(call);
+    call.device = nullptr;
+    return run_on_copy(
+        arguments, shape, *extras.device,
+        [&](const CallArguments& there) {
+            return way.run({.arguments = there,
+                            .shape = shape,
+                            .key = route.key,
+                            .tolerance = call.tolerance,
+                            .asked = true});
+        },
+        [&](const Status& why) {
+            call.refusal = &why;
+            (void)way.run(call);
+        });
 }
 
-/// Runs the call through the memory of one host or of several, or through agents. A vector on a
-/// device is copied to host memory for that.
-Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                     const KeptTolerance& kept, const BlockingExtras& extras) {
-    DeviceSide* const device = extras.device.get();
-    const bool asked = device != nullptr;
-    if (extras.refusal != nullptr)
-        return refuse_in_memory(context, arguments, shape, kept, *extras.refusal, asked);
-    const auto run = [&](const CallArguments& there) {
-        if (kept.route.agents)
-            return context.agent_sums().allreduce(context.tree(), there, shape, kept.route.key);
-        return kept.route.hosts
-                   ? context.several_hosts().allreduce(there, shape, kept.route.key,
-                                                       kept.for_encodings())
-                   : context.one_host().allreduce(binding_of(there, shape), shape, asked);
-    };
-    if (device == nullptr) return run(arguments);
-    return run_on_copy(arguments, shape, *device, run, [&](const Status& why) {
-        (void)refuse_in_memory(context, arguments, shape, kept, why, asked);
-    });
-}
-
-/// Lets the MPI library run the call, and counts it as one that passes.
-Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                  PassReason reason) {
-    context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(), reason);
-    return pass_allreduce(arguments).as_status("MPI_Allreduce");
-}
-
+/// Times the call, too, if it leaves the host.
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                   const KeptTolerance& kept, const BlockingExtras& extras) {
     const Route& route = kept.route;
-    if (extras.refusal != nullptr && (route.passes() || route.tries_mpi)) return *extras.refusal;
-    if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
-    if (route.one_host || route.agents)
-        return run_in_memory(context, arguments, shape, kept, extras);
-    if (route.tries_mpi)
-        return run_timed(
-            context, shape, route.key,
-            [&] { return run_by_mpi(context, arguments, shape, PassReason::being_tried); },
-            TriedWay::mpi);
-    return run_timed(context, shape, route.key, [&] {
-        if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras);
-        Binding binding = binding_of(arguments, shape);
-        binding.tolerance = kept.for_encodings();
-        return run_blocking(context, CallKind::allreduce, route.key, binding, extras);
-    });
+    const auto run = [&] { return run_on_way(context, arguments, shape, kept, extras); };
+    if (route.passes() || !route.way->is_timed) return run();
+    return run_timed(context, shape, route.key, run,
+                     route.tries_mpi() ? TriedWay::mpi : TriedWay::ours);
 }
 
 /// Runs the call so that it keeps its tolerance; a rank that refuses takes no part in that. Hands
@@ -181,9 +117,10 @@ bool all_ask_where(CommContext& context, const Route& route) {
 /// ranks that share memory ask each other: all ranks of a call over the tree do, and of a call
 /// through that memory those whose vector is on a device.
 Status settle_place(CommContext& context, const CallShape& shape, bool on_device, Route& route) {
-    if (route.one_host ? !on_device : !all_ask_where(context, route)) return {};
+    const bool in_memory = route.way == &one_host_way();
+    if (in_memory ? !on_device : !all_ask_where(context, route)) return {};
     GRADCOLL_TRY(take(route.key.on_devices, stays_on_devices(context, shape, on_device)));
-    if (route.key.on_devices) route.one_host = false;
+    if (route.key.on_devices && in_memory) route.way = &tree_way();
     return {};
 }
 

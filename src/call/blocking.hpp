@@ -3,23 +3,10 @@
 
 #include "base/clock.hpp"
 #include "call/call.hpp"
-#include "call/residual.hpp"
+#include "call/residual_handle.hpp"
+#include "ways/tree/tree_way.hpp"
 
 namespace gradcoll {
-
-/// BlockingExtras holds what only few operations have.
-struct BlockingExtras {
-    Residual* residual = nullptr;             ///< for keys that have feedback; null: none
-    std::shared_ptr<DeviceSide> device = {};  ///< where the binding's memory is; null: the host
-    const Status* refusal = nullptr;          ///< Binding::refusal
-};
-
-/// Begins the operation on the tree, makes progress (also of persistent requests that are started,
-/// so that no rank waits for another in vain) until it is complete, and counts it. The binding's
-/// sequence and residual are filled in. Errors: those of the executor; invalid_argument if the
-/// residual does not fit.
-Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
-                    const BlockingExtras& extras = {});
 
 /// Runs `run`, an allreduce over the tree or through hosts, and times it if the communicator wants
 /// that (CommContext::times()).

@@ -68,10 +68,10 @@ Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
                             const CallShape& shape, const KeptTolerance& kept) {
     const Route& route = kept.route;
     if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
-    if (route.one_host) return reduce_scatter_on_one_host(call, arguments, shape);
+    if (route.way == &one_host_way()) return reduce_scatter_on_one_host(call, arguments, shape);
     Binding binding = binding_of(arguments, shape);
     binding.tolerance = kept.for_encodings();
-    return run_blocking(*call.context, call.entry->kind, route.key, binding);
+    return run_blocking(call.context->plans(), call.entry->kind, route.key, binding);
 }
 
 /// Runs the call so that it keeps its tolerance. `arguments` are those of the call, or name copies
@@ -129,10 +129,11 @@ void refuse_blocks(const Call& call, const Status& why) {
         route = kept->route;
         binding.tolerance = kept->for_encodings();
     }
-    if (route.one_host)
+    if (route.way == &one_host_way())
         call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
     else
-        (void)run_blocking(*call.context, call.entry->kind, route.key, binding, {.refusal = &why});
+        (void)run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
+                           {.refusal = &why});
 }
 
 }  // namespace
@@ -162,11 +163,12 @@ Status run_allgather(const Call& call) {
     GatherBuffers buffers(call);
     GRADCOLL_TRY(buffers.pack_input());
     const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
-    if (call.route.one_host)
+    if (call.route.way == &one_host_way())
         GRADCOLL_TRY(
             context.one_host().allgather(buffers.binding(), call.shape.size_bytes() / ranks));
     else
-        GRADCOLL_TRY(run_blocking(context, call.entry->kind, call.route.key, buffers.binding()));
+        GRADCOLL_TRY(
+            run_blocking(context.plans(), call.entry->kind, call.route.key, buffers.binding()));
     return buffers.unpack_output();
 }
 

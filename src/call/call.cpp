@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
-#include "call/residual.hpp"
+#include "call/residual_handle.hpp"
 #include "comm/agreement.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "mpi/signature.hpp"
@@ -236,8 +236,8 @@ void Admission::find_context_of_offer(bool may_attach) {
     const bool is_lossy_kind = !gathers() && may_be_lossy(process_settings(), call_.shape);
     const bool has_shape = shape_reason_ == PassReason::none;
     const bool is_routed_once = !entry().persistent;
-    const bool is_long = is_slower_on_one_host(entry().collective, call_.shape,
-                                               gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    const bool is_long = OneHost::is_slower(entry().collective, call_.shape,
+                                            gathers() ? rank_count_of(call_.arguments.comm) : 0);
     const bool fits_one_host = is_routed_once && !is_lossy_kind && !is_long &&
                                (is_waited_allreduce() || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
@@ -409,8 +409,8 @@ void Admission::keep() {
         if (entry().offered) call_.pass_reason = call_.route.pass_reason;
         return;
     }
-    call_.route.one_host = false;
     if (!entry().offered) call_.route.pass_reason = PassReason::none;
+    if (!call_.route.passes()) call_.route.way = &tree_way();
     call_.pass_reason = call_.route.pass_reason;
 }
 

@@ -134,52 +134,18 @@ CallTexts texts_of(Collective kind, const CallArguments& a) {
     return {has_size ? fmt::format("{} bytes", received_bytes(a)) : "none", "", ""};
 }
 
-bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_count) {
-    if (kind != Collective::allgather || rank_count <= 0) return false;
-    const std::uint64_t block_bytes = shape.size_bytes() / static_cast<std::uint64_t>(rank_count);
-    return block_bytes > OneHost::most_allgather_bytes(rank_count);
-}
-
-/// Where only the progress thread ends the operation, only long vectors are worth the times that it
-/// is scheduled.
-bool may_start_on_one_host(const CommContext& context, const CallShape& shape) {
-    if (!context.one_host().is_open() || shape.by_mpi()) return false;
-    if (context.settings().current().reproducible) return false;
-    return context.identity().all_ranks_see_completions() ||
-           (context.identity().all_ranks_have_threads() &&
-            shape.size_bytes() >= context.settings().current().tree_min_bytes);
-}
-
 Route route_call(CommContext& context, Collective kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
     const bool gathers = kind == Collective::allgather;
-    const int ranks = context.identity().rank_count();
     const bool fits_trials = kind == Collective::allreduce && manner.blocking;
-    // The MPI library's own ops are for allreduces.
-    const bool fits = kind == Collective::allreduce || !shape.by_mpi();
-    const SeveralHosts::Takes hosts =
-        kind == Collective::allreduce && manner.blocking && context.several_hosts().open()
-            ? context.several_hosts().takes(shape)
-            : SeveralHosts::Takes();
-    const AgentSums::Takes agents = kind == Collective::allreduce && manner.blocking
-                                        ? context.agent_sums().takes(shape)
-                                        : AgentSums::Takes();
-    const RouteQuestion question{
-        .collective = kind,
-        .in_place = is_in_place(a),
-        .feedback = manner.feedback,
-        .step = context.settings().step(),
-        .sums = gathers || shape.sums(),
-        .always_exact = manner.always_exact,
-        .one_host =
-            fits && !is_slower_on_one_host(kind, shape, ranks) &&
-            (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&
-            context.one_host().takes(shape),
-        .hosts = hosts.exact,
-        .hosts_if_lossy = hosts.lossy,
-        .agents = agents.exact,
-        .agents_if_lossy = agents.lossy};
+    const RouteQuestion question{.collective = kind,
+                                 .in_place = is_in_place(a),
+                                 .feedback = manner.feedback,
+                                 .step = context.settings().step(),
+                                 .sums = gathers || shape.sums(),
+                                 .always_exact = manner.always_exact,
+                                 .offers = context.offers({kind, shape, manner.blocking})};
     if (!gathers) {
         const Route route = context.route(settings, shape, question);
         return fits_trials ? context.tried_route(route, shape) : route;
@@ -195,16 +161,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
 }
 
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
-    const SeveralHosts::Takes hosts = context.several_hosts().takes(shape);
-    const AgentSums::Takes agents = context.agent_sums().takes(shape);
-    const Route route = context.foreseen_route(
-        shape, {.step = context.settings().step(),
-                .sums = shape.sums(),
-                .one_host = context.one_host().may_open() && context.one_host().takes(shape),
-                .hosts = hosts.exact,
-                .hosts_if_lossy = hosts.lossy,
-                .agents = agents.exact,
-                .agents_if_lossy = agents.lossy});
+    const Route route =
+        context.foreseen_route(shape, {.step = context.settings().step(),
+                                       .sums = shape.sums(),
+                                       .offers = context.foreseen_offers({.shape = shape})});
     return context.foreseen_tried_route(route, shape);
 }
 

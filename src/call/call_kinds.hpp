@@ -36,9 +36,6 @@ struct CallTexts {
 };
 CallTexts texts_of(Collective kind, const CallArguments& arguments);
 
-/// Returns whether an allgather is faster in the MPI library than in the shared memory of one host.
-bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_count);
-
 /// CallManner says how a call is made.
 struct CallManner {
     bool feedback = false;
@@ -50,9 +47,6 @@ struct CallManner {
 /// it there if it is compressible. Collective if the call is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
-/// Returns whether the memory of one host takes an exact allreduce that cannot wait for other
-/// ranks: the memory must be there already. All ranks get the same answer.
-bool may_start_on_one_host(const CommContext& context, const CallShape& shape);
 /// Returns where the next blocking allreduce would go; counts and makes nothing.
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 

@@ -42,13 +42,6 @@ Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
                               : DeviceSide::make(plugin, number, {{}, false});
 }
 
-Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
-    const auto lock = side.lock();
-    GRADCOLL_TRY(side.follow_user());
-    GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
-    return side.finish_work();
-}
-
 BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype) {
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
     if (count == 0 || PMPI_Type_get_extent(datatype, &lower_bound, &extent) != MPI_SUCCESS ||

@@ -91,8 +91,6 @@ Status run_on_copy(const CallArguments& arguments, const CallShape& shape, Devic
 /// are. Errors: those of OneHost::all_on_devices().
 Result<bool> stays_on_devices(CommContext& context, const CallShape& shape, bool on_device);
 
-/// Copies between memory of the device and the host's, either way, and waits for it.
-Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);
 /// Returns a device as the operations of a communicator use it; `context` is null if it has none.
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number);
 

@@ -60,7 +60,7 @@ Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Statu
     const int ranks =
         context != nullptr ? context->identity().rank_count() : prospect->rank_count();
     const Classified known = shape_of_known_blocks(entry, arguments, ranks);
-    if (known.passes() || is_slower_on_one_host(entry.collective, known.shape, ranks))
+    if (known.passes() || OneHost::is_slower(entry.collective, known.shape, ranks))
         return Known::no;
     if (prospect != nullptr) {
         if (!passes_for_now(*prospect, entry, known.shape)) return Known::no;

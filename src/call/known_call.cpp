@@ -49,11 +49,12 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
     way.shape.set_count(arguments.count);
     if (way.shape.is_packed) return run_packed_on_host(context, arguments, way.shape);
     const Binding binding = binding_of(arguments, way.shape);
-    if (way.one_host) return context.one_host().allreduce(binding, way.shape);
+    if (way.goes(one_host_way())) return context.one_host().allreduce(binding, way.shape);
     const CallKey key = way.key;
     return run_timed(context, way.shape, key, [&] {
-        return way.hosts ? context.several_hosts().allreduce(arguments, way.shape, key)
-                         : run_on_tree(context.plans(), way, binding);
+        return way.goes(tree_way())
+                   ? run_on_tree(context.plans(), way, binding)
+                   : way.way->run({.arguments = arguments, .shape = way.shape, .key = key});
     });
 }
 
@@ -103,9 +104,9 @@ Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Reques
     const auto [context, prospect] = comm_for_short_way(arguments.comm);
     if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
-    if (way == nullptr || !way->one_host) return Known::no;
+    if (way == nullptr || !way->goes(one_host_way())) return Known::no;
     way->shape.set_count(arguments.count);
-    if (!may_start_on_one_host(*context, way->shape)) return Known::no;
+    if (!context->one_host().may_start(way->shape)) return Known::no;
     status = start_on_one_host({context->shared_from_this(), entry.name, arguments, way->shape},
                                request);
     return Known::served;
@@ -138,9 +139,9 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
     const bool passes =
         way.pass_reason != PassReason::none && way.pass_reason != PassReason::slower_when_tried;
-    way.least_bytes = passes || way.one_host || way.hosts ? 0 : settings.tree_min_bytes;
-    const bool may_make_tree = passes || (!context.has_tree() && !way.one_host) ||
-                               (way.hosts && !context.several_hosts().takes_long());
+    way.least_bytes = passes || !way.goes(tree_way()) ? 0 : settings.tree_min_bytes;
+    const bool may_make_tree = passes || (!context.has_tree() && !way.goes(one_host_way())) ||
+                               (way.goes(hosts_way()) && !context.several_hosts().takes_long());
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
@@ -164,7 +165,7 @@ bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
 bool set_tried(KnownWay& way, const CommContext& context, const Call& call) {
     const std::uint64_t size_bytes = call.shape.size_bytes();
     const std::uint64_t least_timed = context.least_timed_bytes();
-    if (way.one_host || !context.trials().is_on()) return true;
+    if (!way.way->info().is_timed || !context.trials().is_on()) return true;
     if (size_bytes < least_timed) {
         way.end_bytes = std::min(way.end_bytes, least_timed);
         return true;
@@ -196,18 +197,17 @@ void learn_way_of(const Call& call) {
     if (!may_be_repeated(call)) return;
     if (call.context == nullptr) return learn_that_it_passes(call);
     // A nonblocking call goes where a blocking one would only through the memory of one host.
-    if (!call.entry->may_wait && !call.route.one_host) return;
+    if (!call.entry->may_wait && call.route.way != &one_host_way()) return;
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;
     if (keeps_tolerance(call.context->settings().current(), call.shape)) return;
-    if (call.route.agents) return;  // until one fails
+    if (call.route.way == &agents_way()) return;  // until one fails
     KnownWay way;
     way.datatype = call.arguments.datatype;
     way.op = call.arguments.op;
     way.pass_reason = call.pass_reason;
-    way.one_host = call.route.one_host;
-    way.hosts = call.route.hosts;
+    way.way = &call.context->way(*call.route.way);
     way.shape = call.shape;
     way.key = call.route.key;
     if (is_left_out(call.route.exact_reason)) {

@@ -8,7 +8,7 @@
 
 #include "call/call.hpp"
 #include "call/device_allreduce.hpp"
-#include "call/residual.hpp"
+#include "call/residual_handle.hpp"
 #include "call/tolerance/tolerant_run.hpp"
 #include "comm/started_calls.hpp"
 

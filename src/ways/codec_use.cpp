@@ -13,7 +13,8 @@ constexpr std::size_t most_known = 64;
 /// model says (docs/benchmarks.md, "Codecs on one host").
 constexpr double messages_inside_take = 2;
 
-/// Of the vector through the memory of one host: an allreduce goes over it up and down.
+/// Returns the time of the vector through the memory of one host. An allreduce goes over it up and
+/// down, other calls go one way.
 double memory_us_of(const CodecQuestion& question) {
     const CallKey& key = question.key;
     const double allreduce_us =

@@ -13,29 +13,31 @@
 namespace gradcoll {
 
 struct CodecQuestion {
-    const Tree& tree;  ///< that the call takes if it is compressed
+    const Tree& tree;  ///< tree that the call goes over if it is compressed
     const Settings& settings;
-    CallKey key;           ///< of the compressed call
-    int memory_ranks = 0;  ///< an exact one goes through the memory of so many ranks of one host;
+    CallKey key;           ///< key of the compressed call
+    int memory_ranks = 0;  ///< number of ranks of one host through whose memory an exact call goes;
                            ///< 0: it does not
 };
 
 struct CodecUse {
-    ExactReason left_out = ExactReason::none;  ///< none: some exchange is compressed
+    ExactReason left_out = ExactReason::none;  ///< why all is exact; none: some exchange is
+                                               ///< compressed
     LossParts loss_parts;                      ///< see Plan
-    std::vector<CodecVerdict> levels;          ///< that were weighed, nearest the ranks first
-    double compressed_us = 0;  ///< of the whole call, if it was compared with one ...
-    double memory_us = 0;      ///< ... through the memory of one host; 0: it was not
+    std::vector<CodecVerdict> levels;  ///< levels that were weighed, nearest the ranks first
+    double compressed_us = 0;          ///< time of the whole call, if it was compared
+    double memory_us = 0;  ///< time through the memory of one host; 0: it was not compared
 };
 
-/// With gc_compress_if=always only what no exchange compresses is left out. Time: that of a
-/// decision, and with a codec once more for each level.
+/// Decides whether calls of a shape use codecs. With gc_compress_if=always only what no exchange
+/// compresses is left out. Time: that of a decision, and with a codec once more for each level.
 CodecUse codec_use(const CodecQuestion& question);
 
-/// The answers for the last shapes of one communicator, until its tree or its settings change.
+/// CodecUses keeps the answers for the last shapes of one communicator, until its tree or its
+/// settings change.
 class CodecUses {
   public:
-    /// Null: not known.
+    /// Returns null if the answer is not known.
     const CodecUse* find(const CallKey& key) const;
     const CodecUse& add(const CallKey& key, CodecUse use);
     void forget() { known_.clear(); }

@@ -25,7 +25,7 @@ std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>:
 std::atomic<void (*)()> size_listener{nullptr};
 std::atomic<int> contexts{0};
 
-/// What agree() made of the environment, and would again.
+/// Returns the settings that agree() made of the environment, and would make again.
 Settings settings_of_process(const ProcessFacts& known) {
     Settings settings = process_settings();
     settings.tuning = known.tuning;
@@ -33,7 +33,7 @@ Settings settings_of_process(const ProcessFacts& known) {
     return settings;
 }
 
-/// True if it was higher.
+/// Lowers `least` to `bytes`. Returns true if it was higher.
 bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
     std::uint64_t before = least;
     while (bytes < before && !least.compare_exchange_weak(before, bytes)) {
@@ -48,7 +48,8 @@ int find_world_rank() {
     return world_rank;
 }
 
-/// GC_NIC asks for what no message needs: none leaves the host of the whole job.
+/// Tells once that GC_NIC asks for agents which no message needs, if all ranks of the job are on
+/// one host.
 void tell_of_idle_agents(const CommIdentity& identity, const Settings& settings) {
     static std::atomic<bool> is_told{false};
     int ranks_of_job = 0;
@@ -94,14 +95,32 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
       statistics_(identity_.private_comm()),
       settings_(identity_.private_comm(), identity_.speaks_for_job(), std::move(tuning)),
       plans_(identity_, &statistics_),
-      one_host_(identity_, settings_, statistics_),
-      several_hosts_(identity_, settings_, statistics_),
-      agent_sums_(settings_, plans_, statistics_) {
+      ways_(make_ways({identity_, settings_, statistics_, plans_})),
+      one_host_(static_cast<OneHost&>(way(one_host_way()))),
+      several_hosts_(static_cast<SeveralHosts&>(way(hosts_way()))) {
     ++contexts;
 }
 
 CommContext::~CommContext() {
     --contexts;
+}
+
+Way& CommContext::way(const WayInfo& info) const {
+    for (const auto& way : ways_)
+        if (&way->info() == &info) return *way;
+    return *ways_.back();  // each row has one
+}
+
+WayOffers CommContext::offers(const WayQuestion& question) {
+    WayOffers offers;
+    for (const auto& way : ways_) offers.add(way->info(), way->offers(question));
+    return offers;
+}
+
+WayOffers CommContext::foreseen_offers(const WayQuestion& question) const {
+    WayOffers offers;
+    for (const auto& way : ways_) offers.add(way->info(), way->foreseen(question));
+    return offers;
 }
 
 int CommContext::live_count() {
@@ -132,31 +151,33 @@ Status CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
     tree_ = std::move(tree);
     suit_settings();
     plans_.plan_for(tree_, settings_.current());
-    several_hosts_.know_tree(tree_);
+    for (const auto& way : ways_) way->know_tree(tree_);
     forget_choices();
     return begin_trials();
 }
 
-/// What rested on another tree, or on other settings.
+/// Forgets what was chosen for another tree, or under other settings.
 void CommContext::forget_choices() {
     known_ways_.forget();
     codec_uses_.forget();
 }
 
-/// On one host shorter vectors go through memory anyway.
+/// Suits the settings to devices and to the tree. On one host they need no tree, as shorter vectors
+/// go through memory anyway.
 void CommContext::suit_settings() {
     if (devices_.any_in_use()) settings_.suit_devices();
     if (!identity_.is_one_host()) settings_.suit(has_tree() ? &tree_->tree : nullptr);
 }
 
-/// Only where the tree is left to the library altogether.
+/// Learns only if the tree is left to the library altogether.
 void CommContext::begin_learning() {
     learning_.stop();
     if (settings_.text()[OptionId::topology] == "auto" && settings_.current().tune == Tune::online)
         learning_.begin(tree_->tree);
 }
 
-/// Where the way is left to the library, too. Rank 0 tells what it has kept.
+/// Tries ways only if the library chooses both the tree and the way. Rank 0 tells the others what
+/// it has kept.
 Status CommContext::begin_trials() {
     const Settings& settings = settings_.current();
     trials_.stop();
@@ -173,14 +194,15 @@ Status CommContext::begin_trials() {
 }
 
 bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
-    return may_go_another_way(shape.size_bytes()) && !route.passes() && !route.one_host &&
-           !route.agents && !route.key.compress && !route.key.feedback;
+    return may_go_another_way(shape.size_bytes()) && !route.passes() && route.way->is_timed &&
+           !route.key.compress && !route.key.feedback;
 }
 
 bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {
     CallKey key = route.key;
     key.in_place = false;  // ranks may differ in it
-    const BetweenHosts* const between = route.hosts ? several_hosts_.between() : nullptr;
+    const BetweenHosts* const between =
+        route.goes(hosts_way()) ? several_hosts_.between() : nullptr;
     const Decision decision = between != nullptr
                                   ? decision_for(between->tree->tree, between->settings, key)
                                   : decision_for(tree_->tree, settings_.current(), key);
@@ -195,15 +217,16 @@ Route CommContext::tried_route(Route route, const CallShape& shape) {
     if (trials_.is_about_to_begin(bytes) && is_surely_faster(route, shape)) trials_.settle(bytes);
     route = foreseen_tried_route(route, shape);
     if (route.passes() || !trials_.tries(bytes)) return route;
-    route.tries_mpi = trials_.next(bytes) == TriedWay::mpi;
-    if (route.tries_mpi) route.hosts = false;
+    if (trials_.next(bytes) == TriedWay::mpi) route.way = &mpi_way();
     return route;
 }
 
 Route CommContext::foreseen_tried_route(Route route, const CallShape& shape) const {
     if (!may_be_tried(route, shape) || trials_.tries(shape.size_bytes())) return route;
-    if (trials_.next(shape.size_bytes()) == TriedWay::mpi)
+    if (trials_.next(shape.size_bytes()) == TriedWay::mpi) {
         route.pass_reason = PassReason::slower_when_tried;
+        route.way = &mpi_way();
+    }
     return route;
 }
 
@@ -256,7 +279,7 @@ Status CommContext::measure_network() {
     return is_measured ? take_measured() : Status();
 }
 
-/// The sources take what was measured for what is between hosts.
+/// Makes the tree anew: its sources now use what was measured between hosts.
 Status CommContext::take_measured() {
     keep_network(learning_.measured(), false);
     auto tree = GRADCOLL_VALUE(
@@ -271,7 +294,7 @@ Status CommContext::take_measured() {
                                                 static_cast<double>(spent.ns) / 1e6, spent.slices));
 }
 
-/// The origin says what was learnt last.
+/// Takes the tree, and adds to its origin what was learnt.
 Status CommContext::take_learnt(Tree tree, const std::string& what) {
     const std::string origin = tree_->origin.substr(0, tree_->origin.find("; "));
     GRADCOLL_TRY(take_tree(std::make_shared<const DiscoveredTree>(
@@ -280,7 +303,7 @@ Status CommContext::take_learnt(Tree tree, const std::string& what) {
     return {};
 }
 
-/// A shape that is new.
+/// Tells which codecs a shape that is new leaves out, and why.
 void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& use) const {
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(question.key.count) * question.key.elem_bytes;
@@ -335,8 +358,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
-    one_host_.settings_changed();
-    several_hosts_.settings_changed(tree_);
+    for (const auto& way : ways_) way->settings_changed(tree_);
     if (has_tree()) {
         several_hosts_.open();
         begin_learning();
@@ -350,7 +372,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     return {};
 }
 
-/// A request has settings and steps of its own.
+/// Returns false for calls of a request, which has settings and steps of its own.
 bool CommContext::advances_step(const Settings& settings, const CallShape& shape,
                                 const RouteQuestion& question) const {
     return settings.calls_per_step > 0 && &settings == &settings_.current() &&
@@ -369,14 +391,15 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
     return route;
 }
 
-/// A residual keeps its layout, and goes over the tree whatever pays.
+/// Returns nothing for a call with a residual, which keeps its layout and goes over the tree
+/// whatever pays.
 std::optional<CodecQuestion> CommContext::codec_question(const Settings& settings,
                                                          const Route& route,
                                                          const RouteQuestion& question) const {
     if (question.feedback) return {};
     CallKey key = route.key;
     key.in_place = false;  // ranks may differ in it
-    if (route.hosts) {
+    if (route.goes(hosts_way())) {
         const BetweenHosts* const between = several_hosts_.between();
         return between != nullptr
                    ? std::optional(CodecQuestion{between->tree->tree, between->settings, key})
@@ -384,7 +407,7 @@ std::optional<CodecQuestion> CommContext::codec_question(const Settings& setting
     }
     if (!has_tree()) return {};
     return CodecQuestion{tree_->tree, settings, key,
-                         question.one_host ? identity_.rank_count() : 0};
+                         question.offers.of(one_host_way()).exact ? identity_.rank_count() : 0};
 }
 
 ExactReason CommContext::left_out(const Settings& settings, const Route& route,
@@ -396,7 +419,7 @@ ExactReason CommContext::left_out(const Settings& settings, const Route& route,
     return codec_use_of(*asked).left_out;
 }
 
-/// Under the settings of the communicator.
+/// Returns the answer under the settings of the communicator, and remembers it.
 const CodecUse& CommContext::codec_use_of(const CodecQuestion& asked) {
     if (const CodecUse* known = codec_uses_.find(asked.key)) return *known;
     const CodecUse& use = codec_uses_.add(asked.key, codec_use(asked));

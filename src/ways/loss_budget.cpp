@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// What these few operations are off at most themselves.
+/// The few operations of this file are themselves off by at most this fraction.
 constexpr double own_rounding = 0x1p-40;
 
 double tolerance_of(const ResultTolerance& tolerance, const Extent& inputs) {
@@ -23,8 +23,8 @@ double magnitudes_of(const Extent& inputs, const SumFacts& sum) {
     return sum.ranks * inputs.largest_magnitude();
 }
 
-/// Without encodings, added in a type. The additions of a chain too long, and sums that may leave
-/// the range of that type, may be off by anything.
+/// Returns the budget of a sum without encodings that is added in `type`. Its additions may be off
+/// by anything if the chain is too long, or if sums may leave the range of that type.
 LossBudget added_in(ElementType type, double tolerance, double magnitudes, std::int64_t chain) {
     LossBudget budget;
     budget.added_in = type;
@@ -37,16 +37,17 @@ LossBudget added_in(ElementType type, double tolerance, double magnitudes, std::
     return budget;
 }
 
-/// What rounding the result of a wider type to `type` may be off at most; infinite, if it may
-/// become Inf.
+/// Returns how far rounding the result of a wider type to `type` may be off at most; infinity if
+/// the result may become Inf.
 double last_rounding(ElementType type, double magnitudes, double tolerance) {
-    constexpr double least = 0x1p-25;  // half of the smallest fp16; other types have smaller ones
+    constexpr double least = 0x1p-25;  // half of the smallest number of fp16; other types have
+                                       // smaller ones
     const double most = magnitudes + tolerance;
     if (!(most < largest_of(type))) return std::numeric_limits<double>::infinity();
     return std::max(most * rounding_of(type), type == ElementType::f16 ? least : 0x1p-134);
 }
 
-/// What is left for encodings besides what is `off` anyway.
+/// Returns what is left for encodings if the result may be `off` by so much anyway.
 double left_for_encodings(const LossBudget& budget, double off) {
     const double left = (budget.tolerance - off) / (1 + budget.growth) * (1 - own_rounding);
     return left > 0 ? left : 0;
@@ -56,8 +57,9 @@ std::int64_t branches_but_one(const Tree& tree, int vertex) {
     return static_cast<std::int64_t>(tree.children(vertex).size()) - 1;
 }
 
-/// It supposes that no result is rounded by more than one as large as the largest input, and gives
-/// half of the tolerance at most, so that larger ones are most often within it, too.
+/// Returns what encodings may lose if the promise need only be likely. It supposes that rounding a
+/// result loses no more than rounding a number as large as the largest input. It returns half of
+/// the tolerance at most, so that larger results are most often within it, too.
 double most_if_likely(const LossBudget& wide, ElementType type, const Extent& inputs) {
     int exponent = 0;
     std::frexp(inputs.largest_magnitude(), &exponent);

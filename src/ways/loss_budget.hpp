@@ -24,50 +24,55 @@
 
 namespace gradcoll {
 
-/// What a sum is, as far as its error goes.
+/// SumFacts holds what the error of a sum depends on.
 struct SumFacts {
     ElementType type = ElementType::f32;
     int ranks = 1;
-    std::int64_t chain = 0;  ///< additions one after another over the tree, at most; a sum that is
-                             ///< exact, or in the wider type, may be added up in any order
+    std::int64_t chain = 0;  ///< largest number of additions one after another over the tree; a sum
+                             ///< that is exact, or in the wider type, may be added up in any order
 };
 
 struct LossBudget {
     ElementType added_in = ElementType::f32;  ///< the type of the call, or the next wider one
-    double tolerance = 0;                     ///< what is promised
-    double for_encodings = 0;  ///< for all of an element together; 0: nothing is left for them
+    double tolerance = 0;                     ///< the promise: how far off an element may be
+    double for_encodings = 0;  ///< what all encodings of an element together may lose; 0: nothing
+                               ///< is left for them
     double growth = 0;         ///< g of the type that is added in
-    double additions = 0;      ///< what they may be off: g n M
-    /// Whether the promise holds whatever the result is. Else it shows.
+    double additions = 0;      ///< how far the additions may be off: g n M
+    /// If this is set, the promise holds whatever the result is; else the result shows whether it
+    /// does.
     bool is_sure = false;
 
     bool allows(double off) const { return off <= tolerance && std::isfinite(off); }
-    /// Whether a sum whose result is off by so much is to be made again, with encodings that lose
-    /// nothing.
+    /// Returns whether a sum whose result is off by so much is to be made again, with encodings
+    /// that lose nothing.
     bool must_be_made_again(double off) const {
         return !is_sure && !allows(off) && for_encodings > 0;
     }
-    /// How far an element may be off before it is rounded to the type of the call.
+    /// Returns how far an element may be off before it is rounded to the type of the call.
     double off_before_rounding() const { return additions + for_encodings * (1 + growth); }
 };
 
-/// The sum may be compressed. `inputs`: of all ranks together.
+/// Returns the budget of a sum that may be compressed. `inputs` is the extent of the inputs of all
+/// ranks together.
 LossBudget loss_budget_of(const ResultTolerance& tolerance, const Extent& inputs,
                           const SumFacts& sum);
-/// The encodings of the sum lose nothing.
+/// Returns the budget of a sum whose encodings lose nothing.
 LossBudget exact_budget_of(const ResultTolerance& tolerance, const Extent& inputs,
                            const SumFacts& sum);
 
-/// Whether the additions of a sum are off by nothing at all: all partial sums fit the digits of the
-/// type that is added in. `lowest_bit`: of all ranks' elements (lowest_bit_of()).
+/// Returns whether the additions of a sum are off by nothing at all: all partial sums fit the
+/// digits of the type that is added in. `lowest_bit` is that of all ranks' elements
+/// (lowest_bit_of()).
 bool adds_exactly(const LossBudget& budget, const Extent& inputs, const SumFacts& sum,
                   int lowest_bit);
 
-/// Additions one after another that an element of the result goes through at most, whether the
-/// ranks of a host use its memory or messages.
+/// Returns how many additions one after another an element of the result goes through at most,
+/// whether the ranks of a host use its memory or messages.
 std::int64_t longest_chain(const Tree& tree);
 
-/// Whether codes of equal steps, each off by at most `abs`, are short enough to be worth making.
+/// Returns whether codes of equal steps, each off by at most `abs`, are short enough to be worth
+/// making.
 bool is_worth_encoding(const Extent& inputs, ElementType type, double abs);
 
 }  // namespace gradcoll

@@ -27,7 +27,7 @@ ExactReason exact_reason(const Settings& settings, const CallShape& shape,
     return question.left_out;
 }
 
-/// Of an exact vector that is too short for the tree.
+/// Returns why an exact vector that is too short for the tree passes.
 PassReason reason_if_short(ExactReason exact) {
     switch (exact) {
         case ExactReason::above_max_bytes:
@@ -79,15 +79,17 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.compress = compress;
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
-    route.agents = !question.feedback && (compress ? question.agents_if_lossy : question.agents);
-    if (route.agents) return route;
-    route.one_host = !compress && !question.feedback && question.one_host;
-    route.hosts = !question.feedback && (compress ? question.hosts_if_lossy : question.hosts);
-    if (compress || question.feedback || route.one_host || route.hosts) return route;
+    if (question.feedback) return route;
+    if (const WayInfo* const offered = question.offers.first(compress); offered != nullptr) {
+        route.way = offered;
+        return route;
+    }
+    if (compress) return route;
     if (shape.by_mpi())
         route.pass_reason = shape.mpi_reason;
     else if (shape.size_bytes() < settings.tree_min_bytes)
         route.pass_reason = reason_if_short(exact);
+    if (route.passes()) route.way = &mpi_way();
     return route;
 }
 

@@ -208,7 +208,6 @@ Explanation begin_explanation(const ExplainFacts& facts, const CallArguments& ca
 
 /// A short exact vector has no plan.
 Status add_hosts(const ExplainFacts& facts, const Route& route, Explanation& out) {
-    out.destination = Destination::hosts;
     const auto bytes = static_cast<std::uint64_t>(route.key.count) * route.key.elem_bytes;
     const bool is_long = bytes >= facts.settings.tree_min_bytes;
     if (facts.leaders == nullptr || !(route.key.compress || is_long)) return {};
@@ -222,13 +221,13 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
         return {};
     }
     out.exact_reason = route.exact_reason != ExactReason::none ? text_of(route.exact_reason) : "";
-    if (route.one_host) {
-        out.destination = Destination::one_host;
+    out.way = route.way;
+    if (route.goes(one_host_way())) {
         out.plan = plan_over_one_host(facts, route.key);
         return {};
     }
-    if (route.hosts) return add_hosts(facts, route, out);
-    out.destination = route.agents ? Destination::agents : Destination::tree;
+    if (route.goes(hosts_way())) return add_hosts(facts, route, out);
+    if (!route.way->over_tree) return {};
     GRADCOLL_TRY(take(out.plan, plan_for(facts, route.key)));
     if (!out.plan.sends.lossy && out.exact_reason.empty())
         out.exact_reason = text_of(ExactReason::no_lossy_level);
@@ -253,7 +252,7 @@ Result<Explanation> explain(const ExplainFacts& facts, const CallArguments& call
         return out;
     }
     if (out.rank_count == 1) {
-        out.destination = Destination::local;
+        out.is_alone = true;
         out.exact_reason = "nothing is sent";
         return out;
     }

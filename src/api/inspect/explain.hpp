@@ -66,12 +66,6 @@ struct ExplainedSetting {
     std::string source;  ///< "default", "environment", "config file FILE:LINE", "communicator"
 };
 
-/// one_host: the memory that all ranks share. hosts: the memory of each host, and between hosts the
-/// tree of their leaders, or the MPI library if the vector is short. agents: NIC agents add; what
-/// they cannot goes over the tree. local: one rank, which copies
-/// its vector.
-enum class Destination : std::uint8_t { mpi, tree, one_host, hosts, agents, local };
-
 struct Explanation {
     std::int64_t count = 0;
     std::string datatype;
@@ -81,11 +75,12 @@ struct Explanation {
     int rank_count = 0;
     std::string tree;    ///< expression; empty: an intercommunicator
     std::string origin;  ///< of the tree
-    Destination destination = Destination::mpi;
-    std::string pass_reason;   ///< if the destination is mpi
+    const WayInfo* way = &mpi_way();
+    bool is_alone = false;     ///< on its one rank, which copies its vector
+    std::string pass_reason;   ///< if it passes to the MPI library
     std::string exact_reason;  ///< why not compressed; empty: it is
-    /// If the destination is tree; over one host: what is predicted; through hosts: that of the
-    /// leader of this rank's host.
+    /// That of the tree; over one host what is predicted; through hosts that of the leader of this
+    /// rank's host.
     ExplainedPlan plan;
     std::string leaders_tree;  ///< through hosts, long vectors: its expression; empty: by MPI
     std::vector<ExplainedSetting> settings;  ///< those that the route and the plan depend on

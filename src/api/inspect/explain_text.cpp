@@ -149,24 +149,11 @@ std::string hosts_text(const Explanation& e) {
 }
 
 std::string route_text(const Explanation& e) {
-    switch (e.destination) {
-        case Destination::mpi:
-            return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
-        case Destination::local:
-            return "stays on its one rank: the vector is copied, nothing is sent\n";
-        case Destination::one_host:
-            return fmt::format("goes through the memory that all its ranks share, exact: {}\n",
-                               e.exact_reason);
-        case Destination::hosts:
-            return hosts_text(e);
-        case Destination::agents:
-            return fmt::format("is added by the NIC agents of the hosts, {}{}\n",
-                               e.exact_reason.empty() ? "compressed" : "exact: ", e.exact_reason);
-        case Destination::tree:
-            break;
-    }
-    if (e.exact_reason.empty()) return "goes over the tree, compressed\n";
-    return fmt::format("goes over the tree, exact: {}\n", e.exact_reason);
+    if (e.is_alone) return "stays on its one rank: the vector is copied, nothing is sent\n";
+    if (e.way == &mpi_way()) return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
+    if (e.way == &hosts_way()) return hosts_text(e);
+    if (e.exact_reason.empty()) return fmt::format("{}, compressed\n", e.way->says);
+    return fmt::format("{}, exact: {}\n", e.way->says, e.exact_reason);
 }
 
 std::string settings_text(const Explanation& e) {
@@ -206,14 +193,8 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
         {"codec_why", codecs_text(plan)}};
 }
 
-constexpr std::string_view name_of(Destination destination) {
-    constexpr std::string_view names[] = {"mpi", "tree", "host", "hosts", "agents", "local"};
-    return names[static_cast<std::size_t>(destination)];
-}
-
 bool has_plan(const Explanation& e) {
-    return e.destination == Destination::tree || e.destination == Destination::agents ||
-           !e.leaders_tree.empty();
+    return (e.way->over_tree && !e.is_alone) || !e.leaders_tree.empty();
 }
 
 }  // namespace
@@ -225,7 +206,7 @@ std::string text_of(const Explanation& e) {
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
     if (has_plan(e)) text += plan_text(e);
-    if (e.destination == Destination::one_host) text += "prediction\n" + prediction_text(e.plan);
+    if (e.way == &one_host_way()) text += "prediction\n" + prediction_text(e.plan);
     return text + settings_text(e);
 }
 
@@ -238,7 +219,7 @@ std::string json_of(const Explanation& e) {
         {"rank", e.rank},
         {"tree", e.tree},
         {"tree_origin", e.origin},
-        {"route", name_of(e.destination)},
+        {"route", e.is_alone ? "local" : e.way->name},
         {"pass_reason", e.pass_reason},
         {"compressed", on_tree && e.exact_reason.empty()},
         {"exact_reason", e.exact_reason},
@@ -249,7 +230,7 @@ std::string json_of(const Explanation& e) {
           {"messages", e.plan.sends.messages}}}};
     if (!e.leaders_tree.empty()) json["leaders_tree"] = e.leaders_tree;
     if (on_tree) json["plan"] = plan_json(e.plan);
-    if (e.destination == Destination::one_host)
+    if (e.way == &one_host_way())
         json["prediction"] = {{"predicted_us", e.plan.predicted_us}, {"terms", terms_json(e.plan)}};
     json["settings"] = nlohmann::json::array();
     for (const ExplainedSetting& setting : e.settings)

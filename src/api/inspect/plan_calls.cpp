@@ -35,11 +35,13 @@ struct ForeseenComm {
             allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
             shape.elem_bytes <= one_host_element_bytes(tree.tree.rank_count(), settings);
         const int memory_ranks = one_host ? tree.tree.rank_count() : 0;
+        WayOffers offers;
+        offers.add(one_host_way(), {.exact = one_host});
         return route_unless_left_out(
             settings, shape,
             {.sums = shape.sums(),
              .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
-             .one_host = one_host},
+             .offers = offers},
             [&](const Route& route) {
                 return codec_use({tree.tree, settings, route.key, memory_ranks}).left_out;
             });
@@ -158,13 +160,8 @@ std::string note_of(const Route& route) {
     if (route.passes())
         return fmt::format("such a call passes to the MPI library ({}); over the tree it would be",
                            text_of(route.pass_reason));
-    if (route.one_host)
-        return "such a call goes through the memory of the host; over the tree it would be";
-    if (route.agents) return "such a vector is added by the NIC agents; over the tree it would be";
-    if (route.hosts)
-        return "such a call goes through the memory of each host, and one rank of it talks to "
-               "other "
-               "hosts; over the tree it would be";
+    if (!route.goes(tree_way()))
+        return fmt::format("such a call {}; over the tree it would be", route.way->says);
     return route.exact_reason != ExactReason::none
                ? fmt::format("exact: {}", text_of(route.exact_reason))
                : "";

@@ -142,16 +142,17 @@ EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& argu
     const bool one_host = planner.one_host && context_.one_host().takes(shape);
     const bool hosts = planner.between != nullptr &&
                        fits_memory_of_hosts(context_.identity(), planner.settings, shape);
+    WayOffers offers;
+    offers.add(one_host_way(), {.exact = one_host});
+    offers.add(hosts_way(), {.exact = hosts, .lossy = hosts && planner.is_lossy_between});
     const Route route = route_unless_left_out(
         planner.settings, shape,
         {.in_place = is_in_place(arguments),
          .sums = shape.sums(),
          .comm_may_be_lossy = planner.settings.compress_comms.allows(context_.identity().name()),
-         .one_host = one_host,
-         .hosts = hosts,
-         .hosts_if_lossy = hosts && planner.is_lossy_between},
+         .offers = offers},
         [&](const Route& compressed) {
-            const EnginePlanner& used = compressed.hosts ? *planner.between : planner;
+            const EnginePlanner& used = compressed.goes(hosts_way()) ? *planner.between : planner;
             CallKey key = compressed.key;
             key.in_place = false;  // ranks may differ in it
             return codec_use({used.tree, used.settings, key,
@@ -159,9 +160,8 @@ EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& argu
                 .left_out;
         });
     note_codec_of(context_.identity(), planner.settings, shape, route.exact_reason);
-    EngineWay way{.one_host = route.one_host,
-                  .hosts = route.hosts,
-                  .planner = route.hosts ? planner.between.get() : &planner,
+    EngineWay way{.way = route.passes() ? &tree_way() : route.way,
+                  .planner = route.goes(hosts_way()) ? planner.between.get() : &planner,
                   .key = route.key};
     way.key.feedback = route.key.compress && planner.settings.feedback;
     return way;
@@ -176,7 +176,8 @@ Result<EngineWay> EngineChoice::way_of(const std::string& name, double links_car
     EngineWay best =
         way_by(*GRADCOLL_VALUE(planner(strategy.value_or(EngineStrategy::tree), terms, shape)),
                arguments, shape);
-    if (strategy || best.one_host || shape.count == 0 || context_.identity().rank_count() == 1)
+    if (strategy || best.goes(one_host_way()) || shape.count == 0 ||
+        context_.identity().rank_count() == 1)
         return best;
     double best_us = busy_us(best);
     for (const EngineStrategy other : {EngineStrategy::ring, EngineStrategy::ps}) {
@@ -202,7 +203,7 @@ EngineWay EngineChoice::base_way(const CallShape& shape) const {
 double EngineChoice::predicted_us(const EngineWay& way) const {
     if (way.passes() || way.key.count == 0) return 0;
     const int ranks = context_.identity().rank_count();
-    if (way.one_host)
+    if (way.goes(one_host_way()))
         return forecast_shared_memory(*way.planner->settings.tuning, ranks,
                                       way.key.count * way.key.elem_bytes, way.key.in_place)
             .total_us;
@@ -213,7 +214,8 @@ ExpectedTime EngineChoice::expected(const EngineWay& way) const {
     constexpr std::int64_t least_bytes = 512 << 10;
     const bool is_long =
         way.key.count * static_cast<std::int64_t>(way.key.elem_bytes) >= least_bytes;
-    if (way.passes() || way.one_host || !is_long || context_.identity().rank_count() == 1)
+    if (way.passes() || way.goes(one_host_way()) || !is_long ||
+        context_.identity().rank_count() == 1)
         return {};
     const Forecast forecast = forecast_of(way);
     return {way.planner->links_carry * between_hosts_us(*way.planner, forecast.bytes_on_links),

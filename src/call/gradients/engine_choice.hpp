@@ -33,12 +33,13 @@ struct EnginePlanner {
 /// EngineWay says which way a gradient's sums go. One work serves all that go the same way.
 struct EngineWay {
     PassReason pass_reason = PassReason::none;  ///< none: it does not pass to the MPI library
-    bool one_host = false;
-    bool hosts = false;                ///< through the memory of each host (engine_hosts.hpp)
-    EnginePlanner* planner = nullptr;  ///< null only if it passes; the leaders' one if `hosts`
+    const WayInfo* way = &tree_way();           ///< hosts_way(): see engine_hosts.hpp
+    EnginePlanner* planner = nullptr;  ///< null only if it passes; the leaders' one through hosts
     CallKey key = {};                  ///< if it does not pass
 
     bool passes() const { return pass_reason != PassReason::none; }
+    /// Returns whether that is its way, and it does not pass.
+    bool goes(const WayInfo& there) const { return !passes() && way == &there; }
     friend bool operator==(const EngineWay&, const EngineWay&) = default;
 };
 

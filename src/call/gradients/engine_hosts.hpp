@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "call/residual.hpp"
 #include "comm/host_groups.hpp"
 #include "runtime/executor.hpp"
 #include "ways/one_host/engine_pool.hpp"
 #include "ways/one_host/host_turns.hpp"
 #include "ways/tree/comm_plans.hpp"
+#include "ways/tree/residual.hpp"
 
 namespace gradcoll {
 

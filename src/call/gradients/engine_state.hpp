@@ -12,6 +12,7 @@
 #include "call/gradients/engine_choice.hpp"
 #include "call/gradients/engine_hosts.hpp"
 #include "call/gradients/engine_packs.hpp"
+#include "call/residual_handle.hpp"
 #include "engine/engine.hpp"
 #include "gradcoll/engine.h"
 #include "ways/comm_context.hpp"

@@ -8,12 +8,12 @@
 #include "call/device_allreduce.hpp"
 #include "call/gradients/engine_choice.hpp"
 #include "call/gradients/engine_hosts.hpp"
-#include "call/residual.hpp"
 #include "engine/engine.hpp"
 #include "gradcoll/engine.h"
 #include "mpi/request.hpp"
 #include "runtime/tags.hpp"
 #include "ways/comm_context.hpp"
+#include "ways/tree/residual.hpp"
 
 /// GC_Handle_s is what the opaque handle of the C API points to. It lives as long as its gradient's
 /// work.

@@ -30,12 +30,13 @@ bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,
 Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, const EngineWay& way,
                                              CallKey key) {
     EnginePlanner& planner = *way.planner;
-    if (way.hosts) key.in_place = key.in_place || !engine.hosts->is_alone();
+    if (way.goes(hosts_way())) key.in_place = key.in_place || !engine.hosts->is_alone();
     for (const auto& call : planner.plans)
         if (call->key() == key) return call;
-    auto call = way.hosts ? engine.hosts->plans().plan_apart(planner.tree, planner.settings, key)
-                          : engine.context->plans().plan_apart(planner.tree, planner.settings, key,
-                                                               engine.own_sums.get());
+    auto call = way.goes(hosts_way())
+                    ? engine.hosts->plans().plan_apart(planner.tree, planner.settings, key)
+                    : engine.context->plans().plan_apart(planner.tree, planner.settings, key,
+                                                         engine.own_sums.get());
     if (call) planner.plans.push_back(*call);
     return call;
 }
@@ -88,14 +89,14 @@ Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Eng
 }
 
 bool plans_itself(const GC_Engine_s& engine, const EngineWay& way) {
-    return !way.passes() && !way.one_host && (!way.hosts || engine.hosts->is_leader());
+    return way.goes(tree_way()) || (way.goes(hosts_way()) && engine.hosts->is_leader());
 }
 
 Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& engine,
                                                              const EngineWay& way) {
     const int rank = engine.context->identity().rank();
     std::optional<ResidualIdentity> identity;
-    if (way.passes() || way.one_host || !way.key.feedback) return identity;
+    if (way.passes() || way.goes(one_host_way()) || !way.key.feedback) return identity;
     if (plans_itself(engine, way)) {
         const auto call = GRADCOLL_VALUE(planned_with_feedback_if_lossy(engine, way));
         if (call->key().feedback) identity = identity_of(*call, way.planner->tree, rank);
@@ -160,7 +161,7 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
         work = std::make_unique<PassedWork>(context);
     else if (context.identity().rank_count() == 1)
         work = std::make_unique<AloneWork>(context);
-    else if (way.one_host)
+    else if (way.goes(one_host_way()))
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
@@ -168,7 +169,8 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
     if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
     auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
-    if (way.hosts) return hosts_work(engine, std::move(call).value(), std::move(residual));
+    if (way.goes(hosts_way()))
+        return hosts_work(engine, std::move(call).value(), std::move(residual));
     const auto own_tags = GRADCOLL_VALUE(own_tags_of(engine));
     return planned_work(context, std::move(call).value(), std::move(residual), own_tags);
 }
@@ -195,18 +197,19 @@ Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const Engi
 Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape) {
     CommContext& context = *engine.context;
     const EngineWay way = engine.choice->base_way(shape);
-    if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
+    if (way.goes(one_host_way()))
+        return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
     if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
-    CommPlans& plans = way.hosts ? engine.hosts->plans() : context.plans();
+    CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();
     auto call = plans.plan_apart(way.planner->tree, way.planner->settings, way.key);
     if (!call) return call.status();
-    if (way.hosts) return hosts_work(engine, std::move(call).value(), nullptr);
+    if (way.goes(hosts_way())) return hosts_work(engine, std::move(call).value(), nullptr);
     return planned_work(context, std::move(call).value(), nullptr, {});
 }
 
 bool begins_alone(const GC_Engine_s& engine, const Given& given) {
-    return engine.own_sums != nullptr && !given.way.passes() && !given.way.one_host &&
-           !given.way.hosts && engine.context->identity().rank_count() > 1;
+    return engine.own_sums != nullptr && given.way.goes(tree_way()) &&
+           engine.context->identity().rank_count() > 1;
 }
 
 /// Watches only if the settings allow it to learn, and if there is a link between hosts to learn
@@ -230,8 +233,8 @@ std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const 
         return 0;
     return static_cast<std::uint32_t>(Hash()
                                           .value(given.shape.kind)
-                                          .value(given.way.one_host)
-                                          .value(given.way.hosts)
+                                          .value(given.way.goes(one_host_way()))
+                                          .value(given.way.goes(hosts_way()))
                                           .digest()) |
            1U;
 }

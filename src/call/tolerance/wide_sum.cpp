@@ -107,7 +107,7 @@ CallArguments arguments_in(void* wide, const CallArguments& arguments, ElementTy
 KeptTolerance kept_in(const Settings& settings, const CallShape& shape, const KeptTolerance& kept) {
     RouteQuestion question = kept.route.question;
     question.in_place = true;
-    question.agents = question.agents_if_lossy = false;
+    question.offers.drop(agents_way());
     question.left_out =
         kept.budget.for_encodings > 0 ? ExactReason::none : ExactReason::tolerance_too_small;
     KeptTolerance wide = kept;

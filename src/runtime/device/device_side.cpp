@@ -42,4 +42,11 @@ Result<std::byte*> DeviceSide::staging(std::size_t size_bytes) {
     return staging_.data();
 }
 
+Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
+    const auto lock = side.lock();
+    GRADCOLL_TRY(side.follow_user());
+    GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
+    return side.finish_work();
+}
+
 }  // namespace gradcoll

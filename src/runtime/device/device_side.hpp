@@ -74,4 +74,7 @@ class DeviceSide {
     DeviceArea staging_;
 };
 
+/// Copies between memory of the device and the host's, either way, and waits for it.
+Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);
+
 }  // namespace gradcoll

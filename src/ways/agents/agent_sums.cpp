@@ -8,7 +8,9 @@
 
 namespace gradcoll {
 
-AgentSums::Takes AgentSums::takes(const CallShape& shape) const {
+WayOffer AgentSums::foreseen(const WayQuestion& question) const {
+    if (question.collective != Collective::allreduce || !question.blocking) return {};
+    const CallShape& shape = question.shape;
     Channel* const channel = plans_.channel();
     const VectorSums* const sums = channel != nullptr ? channel->vector_sums() : nullptr;
     const Settings& settings = settings_.current();
@@ -17,12 +19,13 @@ AgentSums::Takes AgentSums::takes(const CallShape& shape) const {
     return {!settings.reproducible, sums->takes_codecs() && !settings.tolerance};
 }
 
-Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
-                            const CallShape& shape, const CallKey& key, const Status* refusal) {
+Status AgentSums::run(const WayCall& call) {
+    const CallShape& shape = call.shape;
+    const Status* const refusal = call.refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
-    Binding binding = binding_of(arguments, shape);
+    Binding binding = binding_of(call.arguments, shape);
     binding.refusal = refusal;
-    const std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(tree, key));
+    const std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(call.key));
     const SumOutcome outcome = GRADCOLL_VALUE(plans_.channel()->vector_sums()->sum(
         {.input = static_cast<const std::byte*>(binding.input),
          .output = static_cast<std::byte*>(binding.output),
@@ -35,7 +38,7 @@ Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
     if (outcome.refusal) return told(*outcome.refusal);
     if (outcome.done < static_cast<std::size_t>(shape.count)) {
         const std::size_t done_bytes = outcome.done * shape.elem_bytes;
-        CallKey rest = key;
+        CallKey rest = call.key;
         rest.count -= static_cast<std::int64_t>(outcome.done);
         rest.in_place = binding.input == binding.output;
         binding.input = static_cast<const std::byte*>(binding.input) + done_bytes;
@@ -50,19 +53,30 @@ Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
     return {};
 }
 
-/// What the plan of such calls, which is kept, encodes with. Nothing if it does not.
-Result<std::optional<Codec>> AgentSums::codec_of(const Tree& tree, const CallKey& key) {
+/// Returns the codec of the plan of such calls, which is kept; nothing if the plan is exact.
+Result<std::optional<Codec>> AgentSums::codec_of(const CallKey& key) {
     if (!key.compress) return std::optional<Codec>();
     const auto planned = GRADCOLL_VALUE(plans_.planned(key));
-    const CodecId id = lossy_codec_of(tree, planned->plan().spec);
+    const CodecId id = lossy_codec_of(tree_->tree, planned->plan().spec);
     if (id == CodecId::exact) return std::optional<Codec>();
     return std::optional<Codec>(GRADCOLL_VALUE(codec_for(id, key.type)));
 }
 
-/// What the agents did not do. Counted as a call of its own.
+/// Runs over the tree what the agents did not do, and counts it as a call of its own.
 Status AgentSums::run_over_tree(const Binding& binding, const CallKey& key) {
     Lease lease = GRADCOLL_VALUE(plans_.begin(CallKind::allreduce, key, {.waited = true}));
     return plans_.run(std::move(lease), binding);
+}
+
+const WayInfo& agents_way() {
+    static constexpr WayInfo info{.name = "agents",
+                                  .says = "is added by the NIC agents of the hosts",
+                                  .over_tree = true,
+                                  .is_timed = false,
+                                  .make = [](const WayParts& parts) -> std::unique_ptr<Way> {
+                                      return std::make_unique<AgentSums>(parts);
+                                  }};
+    return info;
 }
 
 }  // namespace gradcoll

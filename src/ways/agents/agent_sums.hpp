@@ -4,42 +4,36 @@
 
 #include <optional>
 
-#include "comm/comm_settings.hpp"
 #include "compress/codec.hpp"
-#include "mpi/request.hpp"
 #include "transport/vector_sums.hpp"
 #include "ways/tree/comm_plans.hpp"
+#include "ways/way.hpp"
 
 namespace gradcoll {
 
-/// All ranks hand their vectors to the agents of their hosts; what agents cannot do any more goes
-/// over the tree. By one thread at a time; every rank asks and calls in the same order.
-class AgentSums {
+/// AgentSums runs allreduces in which all ranks hand their vectors to the agents of their hosts;
+/// what the agents can no longer do goes over the tree. One thread at a time may use it, and every
+/// rank asks and calls in the same order.
+class AgentSums final : public Way {
   public:
-    /// The references must outlive it.
-    AgentSums(const CommSettings& settings, CommPlans& plans, CommStatistics& statistics)
-        : settings_(settings), plans_(plans), statistics_(statistics) {}
+    explicit AgentSums(const WayParts& parts)
+        : settings_(parts.settings), plans_(parts.plans), statistics_(parts.statistics) {}
 
-    /// Which calls of the shape are taken: exact ones, compressed ones. The same on all ranks.
-    struct Takes {
-        bool exact = false;
-        bool lossy = false;
-    };
-    Takes takes(const CallShape& shape) const;
-
-    /// Only what it takes. Counts the call. `tree`: that the call would go over. `arguments`:
-    /// buffers in host memory. `refusal`: as in a Binding. Errors: transport; peer_failed on all
-    /// ranks if one refuses; those of the plan.
-    Status allreduce(const Tree& tree, const CallArguments& arguments, const CallShape& shape,
-                     const CallKey& key, const Status* refusal = nullptr);
+    const WayInfo& info() const override { return agents_way(); }
+    WayOffer offers(const WayQuestion& question) override { return foreseen(question); }
+    WayOffer foreseen(const WayQuestion& question) const override;
+    /// Errors: transport; peer_failed on all ranks if one refuses; those of the plan.
+    Status run(const WayCall& call) override;
+    void know_tree(const std::shared_ptr<const DiscoveredTree>& tree) override { tree_ = tree; }
 
   private:
-    Result<std::optional<Codec>> codec_of(const Tree& tree, const CallKey& key);
+    Result<std::optional<Codec>> codec_of(const CallKey& key);
     Status run_over_tree(const Binding& binding, const CallKey& key);
 
     const CommSettings& settings_;
     CommPlans& plans_;
     CommStatistics& statistics_;
+    std::shared_ptr<const DiscoveredTree> tree_;  ///< the tree that the rest goes over
 };
 
 }  // namespace gradcoll

@@ -11,12 +11,13 @@
 namespace gradcoll {
 
 struct BetweenHosts {
-    std::shared_ptr<const DiscoveredTree> tree;  ///< of the leaders, in the order of their ranks
+    std::shared_ptr<const DiscoveredTree> tree;  ///< tree of the leaders, in the order of their
+                                                 ///< ranks
     Settings settings;
-    bool has_lossy = false;  ///< some exchange of leaders has a lossy codec
+    bool has_lossy = false;  ///< whether some exchange of leaders has a lossy codec
 
-    /// `tree`: of all ranks. `leader_of`: as in HostGroups. Pure. Errors: those of
-    /// tree_of_leaders().
+    /// Makes it from the tree of all ranks; `leader_of` is that of HostGroups. Pure. Errors: those
+    /// of tree_of_leaders().
     static Result<BetweenHosts> make(const DiscoveredTree& tree, const Settings& settings,
                                      const std::vector<int>& leader_of);
 };

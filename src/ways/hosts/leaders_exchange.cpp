@@ -44,7 +44,7 @@ Status LeadersExchange::finish_oldest() {
         if (advance() || advance_started_calls())
             idle_turns = idle_start;
         else if (++idle_turns > idle_turns_before_yield)
-            oldest.lease.executor->rest();  // what comes for the others wakes it, too
+            oldest.lease.executor->rest();  // messages for the other sums wake it, too
     }
     if (begin_ns != 0) traffic_.wait_ns += now_ns() - begin_ns;
     ++finished_;

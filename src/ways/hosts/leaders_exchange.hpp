@@ -12,19 +12,19 @@
 
 namespace gradcoll {
 
-/// Of this rank, all sums together.
+/// LeadersTraffic counts what this rank has done in all sums together.
 struct LeadersTraffic {
     std::uint64_t bytes_sent = 0;
-    std::uint64_t exact_bytes = 0;  ///< what it would have been with every codec exact
+    std::uint64_t exact_bytes = 0;  ///< what bytes_sent would have been with every codec exact
     std::uint64_t packed_away_bytes = 0;
     std::uint64_t messages_sent = 0;
-    // If calls are observed:
+    // These two are measured only if calls are observed.
     std::uint64_t codec_ns = 0;
-    std::uint64_t wait_ns = 0;  ///< in finish_oldest()
+    std::uint64_t wait_ns = 0;  ///< time spent waiting in finish_oldest()
 };
 
-/// What the leaders of hosts do over their tree. By the thread that makes calls on the
-/// communicator; all leaders begin the same sums in the same order.
+/// A LeadersExchange sums over the tree of the leaders. It is used by the thread that makes calls
+/// on the communicator; all leaders begin the same sums in the same order.
 class LeadersExchange {
   public:
     static constexpr std::size_t most_under_way = 4;
@@ -35,22 +35,24 @@ class LeadersExchange {
 
     /// Collective over the leaders, once. Errors: those of CommPlans::open_channel().
     Status open(const Settings& settings) { return plans_.open_channel(settings); }
-    /// Before the first sum, and while none is under way. `settings` must outlive it.
+    /// Sets the tree and the settings that sums are planned for: before the first sum, and while
+    /// none is under way. `settings` must outlive it.
     void plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
         plans_.plan_for(std::move(tree), settings);
     }
 
-    /// Begins a sum, of which less than most_under_way are under way. An error is told by
-    /// finish_oldest(), so that whoever pairs the two does so anyway.
+    /// Begins a sum while fewer than most_under_way are under way. An error is told by
+    /// finish_oldest(), so that every begin() has its finish_oldest().
     void begin(const CallKey& key, const Binding& binding);
-    /// All sums under way do what they can do now; true if one of them did something.
+    /// Advances all sums under way as far as they can go now; returns true if one of them did
+    /// something.
     bool advance();
-    /// Waits for the sum that was begun first of those not finished; all go on meanwhile. Errors:
-    /// those of planning and of the executor.
+    /// Waits for the sum that was begun first of those not finished, while all go on. Errors: those
+    /// of planning and of the executor.
     Status finish_oldest();
 
     const LeadersTraffic& traffic() const { return traffic_; }
-    /// Of the one that was finished last.
+    /// Returns whether the sum that was finished last was lossy.
     bool was_lossy() const { return was_lossy_; }
 
   private:

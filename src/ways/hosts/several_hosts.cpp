@@ -17,19 +17,20 @@
 namespace gradcoll {
 namespace {
 
-/// Pieces of a long vector that are on their way between hosts at once.
+/// So many pieces of a long vector are on their way between hosts at once.
 constexpr std::size_t pieces_under_way = 3;
 static_assert(pieces_under_way <= LeadersExchange::most_under_way);
 
-/// Long enough for a plan of its own, and so many that the first way up and the last way down, in
-/// which nothing is on the wire, take little.
+/// Returns the size of a piece. It is worth a plan of its own, and pieces are so many that the
+/// first way up and the last way down, in which nothing is on the wire, take little.
 std::size_t piece_bytes_of(std::size_t vector_bytes) {
     constexpr std::size_t least = 1 << 20;
     constexpr std::size_t most = 4 << 20;
     return std::clamp(rounded_up(vector_bytes / 8, std::size_t{64} << 10), least, most);
 }
 
-/// While a leader waits for the ranks of its host, its messages to other leaders go on.
+/// As long as a MessagesBeside exists, a leader's messages to other leaders go on while it waits
+/// for the ranks of its host.
 class MessagesBeside {
   public:
     MessagesBeside(OneHostEngine* engine, LeadersExchange* leaders)
@@ -66,7 +67,7 @@ bool fits_memory_of_hosts(const CommIdentity& comm, const Settings& settings,
            shape.elem_bytes <= one_host_element_bytes(comm.most_ranks_on_host(), settings);
 }
 
-/// One call, with what its pieces have in common.
+/// A Vector is one call, with what its pieces have in common.
 struct SeveralHosts::Vector {
     const CallArguments& arguments;
     CallShape shape;
@@ -88,20 +89,19 @@ struct SeveralHosts::Vector {
     }
 };
 
-SeveralHosts::SeveralHosts(const CommIdentity& comm, const CommSettings& settings,
-                           CommStatistics& statistics)
-    : comm_(comm), settings_(settings), statistics_(statistics) {}
+SeveralHosts::SeveralHosts(const WayParts& parts)
+    : comm_(parts.comm), settings_(parts.settings), statistics_(parts.statistics) {}
 
-void SeveralHosts::settings_changed(std::shared_ptr<const DiscoveredTree> tree) {
+void SeveralHosts::settings_changed(const std::shared_ptr<const DiscoveredTree>& tree) {
     engine_.reset();
     leaders_.reset();
     is_open_ = false;
     may_open_ = may_use_memory_of_hosts(comm_, settings_.current());
-    know_tree(std::move(tree));
+    know_tree(tree);
 }
 
-void SeveralHosts::know_tree(std::shared_ptr<const DiscoveredTree> tree) {
-    tree_ = std::move(tree);
+void SeveralHosts::know_tree(const std::shared_ptr<const DiscoveredTree>& tree) {
+    tree_ = tree;
     plan_between();
 }
 
@@ -139,7 +139,8 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
     return true;
 }
 
-/// Plans that are there refer to what was between before.
+/// Makes between_ anew. Existing plans refer to the old one, which is kept until they are made
+/// anew.
 void SeveralHosts::plan_between() {
     if (!is_open_ || tree_ == nullptr) {
         leaders_.reset();
@@ -158,20 +159,24 @@ void SeveralHosts::plan_between() {
     if (leaders_ != nullptr) leaders_->plan_for(between_->tree, between_->settings);
 }
 
-SeveralHosts::Takes SeveralHosts::takes(const CallShape& shape) const {
+WayOffer SeveralHosts::offers(const WayQuestion& question) {
+    const bool fits = question.collective == Collective::allreduce && question.blocking;
+    return fits && open() ? takes(question.shape) : WayOffer();
+}
+
+WayOffer SeveralHosts::takes(const CallShape& shape) const {
     if (!is_open_ || !fits_memory_of_hosts(comm_, settings_.current(), shape)) return {};
     const bool is_short = shape.size_bytes() < settings_.current().tree_min_bytes;
     return {is_short || takes_long(), takes_long() && between_->has_lossy};
 }
 
-Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& shape,
-                               const CallKey& key, double tolerance, const Status* refusal) {
-    const bool is_long = shape.size_bytes() >= settings_.current().tree_min_bytes;
-    Vector vector{arguments, shape, key, binding_of(arguments, shape),
-                  takes_long() && (key.compress || is_long)};
-    vector.binding.tolerance = tolerance;
-    vector.binding.refusal = refusal;
-    if (refusal != nullptr && !vector.over_tree) return *refusal;
+Status SeveralHosts::run(const WayCall& call) {
+    const bool is_long = call.shape.size_bytes() >= settings_.current().tree_min_bytes;
+    Vector vector{call.arguments, call.shape, call.key, binding_of(call.arguments, call.shape),
+                  takes_long() && (call.key.compress || is_long)};
+    vector.binding.tolerance = call.tolerance;
+    vector.binding.refusal = call.refusal;
+    if (call.refusal != nullptr && !vector.over_tree) return *call.refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     const LeadersTraffic before = leaders_ != nullptr ? leaders_->traffic() : LeadersTraffic();
     const Status mine = vector.over_tree ? run_over_tree(vector) : run_by_mpi(vector);
@@ -181,7 +186,7 @@ Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& 
     return {};
 }
 
-/// The sum of this host's, on its leader. In place there.
+/// Adds up the vectors of this host's ranks on its leader, in the leader's output.
 Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count) {
     if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
         if (engine_ != nullptr)
@@ -213,7 +218,8 @@ Status SeveralHosts::run_by_mpi(const Vector& vector) {
     return status.ok() ? spread : status;
 }
 
-/// What this host has is wrong if something failed: the other hosts are told.
+/// Begins the sum of a piece between hosts. If something failed, what this host has is wrong, and
+/// the other hosts are told.
 void SeveralHosts::begin_between(const Vector& vector, std::size_t first, std::size_t count,
                                  const Status& so_far) {
     CallKey key = vector.key;
@@ -267,7 +273,8 @@ Status SeveralHosts::open_between() {
     return {};
 }
 
-/// What only the leader knows. Its own status is that of this rank.
+/// Tells the ranks of this host what only the leader knows. An error of this rank itself goes
+/// first.
 Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
     if (engine_ == nullptr) return mine;
     struct Told {
@@ -302,6 +309,18 @@ void SeveralHosts::count(const Vector& vector, const LeadersTraffic& before, boo
         record.wire_ns = after.wait_ns - before.wait_ns;
     }
     statistics_.count_served(record);
+}
+
+const WayInfo& hosts_way() {
+    static constexpr WayInfo info{
+        .name = "hosts",
+        .says = "goes through the memory of each host, and from one rank a host to another",
+        .over_tree = false,
+        .is_timed = true,
+        .make = [](const WayParts& parts) -> std::unique_ptr<Way> {
+            return std::make_unique<SeveralHosts>(parts);
+        }};
+    return info;
 }
 
 }  // namespace gradcoll

@@ -13,61 +13,58 @@
 #include "ways/hosts/between_hosts.hpp"
 #include "ways/hosts/leaders_exchange.hpp"
 #include "ways/one_host/engine_pool.hpp"
+#include "ways/way.hpp"
 
 namespace gradcoll {
 
-/// Whether the settings leave it to the library how ranks of one host combine theirs: shared memory
-/// is allowed, nobody chose exchanges, builder or chunks, and gc_inside_hosts says memory.
+/// Returns whether the settings leave it to the library how ranks of one host combine their
+/// vectors: shared memory is allowed, nobody chose exchanges, builder or chunks, and
+/// gc_inside_hosts says memory.
 bool allows_memory_inside_hosts(const Settings& settings);
-/// ... and there are several ranks on a host, and several hosts.
+/// Returns whether allows_memory_inside_hosts() holds, and there are several hosts with several
+/// ranks on one of them.
 bool may_use_memory_of_hosts(const CommIdentity& comm, const Settings& settings);
-/// Whether that memory serves vectors of the shape.
+/// Returns whether the memory of hosts serves vectors of the shape.
 bool fits_memory_of_hosts(const CommIdentity& comm, const Settings& settings,
                           const CallShape& shape);
 
-/// Short exact vectors go between hosts by the MPI library's allreduce of the leaders; long ones
-/// (gc_tree_min_bytes) and compressed ones over the tree of the leaders, piece by piece, so that
-/// memory and wire work at the same time. Inside hosts all is exact.
+/// SeveralHosts sends short exact vectors between hosts by the MPI library's allreduce of the
+/// leaders; long ones (gc_tree_min_bytes) and compressed ones go over the tree of the leaders,
+/// piece by piece, so that memory and wire work at the same time. Inside hosts all is exact.
 ///
-/// Every rank asks and calls in the same order. By one thread at a time.
-class SeveralHosts {
+/// Every rank asks and calls in the same order. One thread at a time may use it.
+class SeveralHosts final : public Way {
   public:
-    /// The references must outlive it.
-    SeveralHosts(const CommIdentity& comm, const CommSettings& settings,
-                 CommStatistics& statistics);
+    explicit SeveralHosts(const WayParts& parts);
 
-    /// All but the groups is given back. `tree`: of the communicator; null: it has none.
-    void settings_changed(std::shared_ptr<const DiscoveredTree> tree);
-    /// From now on it has one.
-    void know_tree(std::shared_ptr<const DiscoveredTree> tree);
+    const WayInfo& info() const override { return hosts_way(); }
+    WayOffer offers(const WayQuestion& question) override;
+    WayOffer foreseen(const WayQuestion& question) const override { return takes(question.shape); }
+    /// Nobody is told of a refusal where the MPI library is between hosts. The leader of a host has
+    /// its own errors, and its host learns that there is one.
+    Status run(const WayCall& call) override;
 
-    /// Whether calls will go this way, as far as can be foreseen. Makes nothing.
+    /// Gives back all but the groups. `tree` is the communicator's; null: it has none.
+    void settings_changed(const std::shared_ptr<const DiscoveredTree>& tree) override;
+    /// Tells the tree that the communicator has from now on.
+    void know_tree(const std::shared_ptr<const DiscoveredTree>& tree) override;
+
+    /// Returns whether calls will go this way, as far as can be foreseen. Makes nothing.
     bool may_open() const { return may_open_; }
-    /// Whether they do. The first such question makes the groups and the memory, and is collective.
+    /// Returns whether calls go this way. The first such question makes the groups and the memory,
+    /// and is collective.
     bool open();
-    /// The same with groups that are not those of the machine, for tests.
+    /// Does the same with groups that are not those of the machine, for tests.
     bool open(Result<HostGroups> groups);
 
-    /// Which calls of the shape are taken, if open(): exact ones, compressed ones. The same on all
-    /// ranks.
-    struct Takes {
-        bool exact = false;
-        bool lossy = false;
-    };
-    Takes takes(const CallShape& shape) const;
-    /// Whether exact vectors are taken whatever their length.
+    /// Returns which allreduces of the shape are taken now, alike on all ranks.
+    WayOffer takes(const CallShape& shape) const;
+    /// Returns whether exact vectors are taken whatever their length.
     bool takes_long() const { return between_ != nullptr; }
 
-    /// Only what it takes. Counts the call. `arguments`: buffers in host memory. `tolerance` and
-    /// `refusal`: as in a Binding; nobody is told of a refusal where the MPI library is between
-    /// hosts. Errors: those of the ways; the leader of a host has its own, and its host learns that
-    /// there is one.
-    Status allreduce(const CallArguments& arguments, const CallShape& shape, const CallKey& key,
-                     double tolerance = 0, const Status* refusal = nullptr);
-
-    /// Null: not known, or not of use.
+    /// Returns how leaders are connected; null if that is not known, or of no use.
     const BetweenHosts* between() const { return between_.get(); }
-    /// This rank's host, as a leaf of that tree.
+    /// Returns the leaf of that tree which is this rank's host.
     int leaf() const { return leaf_; }
 
   private:
@@ -95,7 +92,7 @@ class SeveralHosts {
     PooledEngine engine_;  ///< null: this rank is alone on its host
     std::shared_ptr<const DiscoveredTree> tree_;
     std::unique_ptr<BetweenHosts> between_;
-    std::unique_ptr<LeadersExchange> leaders_;  ///< on leaders alone
+    std::unique_ptr<LeadersExchange> leaders_;  ///< null on ranks that are no leaders
 };
 
 }  // namespace gradcoll

@@ -14,8 +14,9 @@
 
 namespace gradcoll {
 
-/// The highest rate of each power of two of vector bytes, exact and compressed calls apart. Who
-/// came last into a call waited for nobody, so the highest of all ranks is what the network does.
+/// CallRates holds the highest rate for each power of two of vector bytes, for exact and compressed
+/// calls apart. Whoever comes last into a call waits for nobody, so the highest of all ranks is
+/// what the network does.
 class CallRates {
   public:
     void add(std::uint64_t vector_bytes, bool exact, std::uint64_t elapsed_ns) {
@@ -28,7 +29,7 @@ class CallRates {
         return highest_[bin_of(vector_bytes, exact)] > 0;
     }
 
-    /// Takes over what it does not know.
+    /// Takes over the rates of sizes that it does not know.
     void add_sizes_of(const CallRates& other) {
         for (std::size_t bin = 0; bin < highest_.size(); ++bin)
             if (highest_[bin] <= 0) highest_[bin] = other.highest_[bin];
@@ -39,14 +40,14 @@ class CallRates {
         return true;
     }
 
-    /// Collective: those of all ranks. Errors: transport.
+    /// Raises the rates to the highest of all ranks. Collective. Errors: transport.
     Status agree(MPI_Comm comm) {
         return allreduce_going_on(highest_.data(), static_cast<int>(highest_.size()), MPI_DOUBLE,
                                   MPI_MAX, comm);
     }
 
-    /// How many times as long calls take here as there: one call of each size that both know.
-    /// Nothing if there is none.
+    /// Returns how many times as long calls take here as in `other`, with one call of each size
+    /// that both know. Returns nothing if there is none.
     std::optional<double> slowness_to(const CallRates& other) const {
         double here = 0;
         double there = 0;

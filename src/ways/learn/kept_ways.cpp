@@ -21,7 +21,7 @@ constexpr std::pair<const char*, TriedWay> lists[] = {{"ours", TriedWay::ours},
                                                       {"mpi", TriedWay::mpi}};
 constexpr std::size_t most_trees = 1000;
 
-/// Alive while the process leaves.
+/// The shelf stays alive while the process exits.
 struct Shelf {
     std::mutex mutex;
     std::map<std::uint64_t, TriedWays> ways;
@@ -31,7 +31,7 @@ Shelf& shelf() {
     return all;
 }
 
-/// Rates are measured anew in each job.
+/// Returns a key without rates, which are measured anew in each job.
 std::uint64_t key_of(const Tree& tree) {
     Hash hash;
     for (int id = 0; id < tree.vertex_count(); ++id) {
@@ -50,7 +50,8 @@ bool is_of_this_version(const nlohmann::json& json) {
     return version != json.end() && *version == file_version;
 }
 
-/// In the process; at first what an earlier job kept. The lock of the shelf is held.
+/// Returns the ways that this process has kept; at first those that an earlier job kept. The caller
+/// holds the lock of the shelf.
 TriedWays& ways_of(std::uint64_t key) {
     auto& all = shelf().ways;
     if (all.size() >= most_trees && !all.contains(key)) all.clear();

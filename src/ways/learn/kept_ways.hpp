@@ -10,17 +10,17 @@
 
 namespace gradcoll {
 
-/// Of the same ranks on hosts of the same names, below the same switches: by an earlier
-/// communicator of this process, or by an earlier job of this user with the same MPI library
-/// (topology/sources/cluster/kept_file.hpp). Thread safe, as the next one.
+/// Returns the ways of the same ranks on hosts of the same names, below the same switches, as an
+/// earlier communicator of this process has found them, or an earlier job of this user with the
+/// same MPI library (topology/sources/cluster/kept_file.hpp). Thread safe, as is keep_ways().
 TriedWays kept_ways(const Tree& tree);
 
-/// What is unknown leaves what was kept before.
+/// Keeps the ways that are known; those that are unknown leave what was kept before.
 void keep_ways(const Tree& tree, const TriedWays& ways);
 
-/// What such a file holds.
+/// Returns the text of the file that keeps `ways`.
 std::string text_of(const TriedWays& ways);
-/// Untrusted. Of a text that holds something else nothing is known.
+/// Reads such a text, which is not trusted. If it holds something else nothing is known.
 TriedWays ways_from(std::string_view text);
 
 }  // namespace gradcoll

@@ -7,7 +7,8 @@
 namespace gradcoll {
 namespace {
 
-/// Of the vertex where most vectors meet: 2 (d-1) / d of the vector, each way.
+/// Returns how often a vector goes through the busiest link between hosts: 2 (d-1) / d times each
+/// way below a vertex with d children.
 double passes_of(const Tree& tree) {
     double passes = 0;
     for (const int vertex : tree.inner_vertices()) {
@@ -18,7 +19,8 @@ double passes_of(const Tree& tree) {
     return passes;
 }
 
-/// `rate_of`: of a link between hosts, by the vertex above it and what is said of it.
+/// Sets the rates of all links between hosts. `rate_of` computes one from the vertex above the link
+/// and the rate that it has.
 template <class RateOf>
 void set_links(TreeSpec& vertex, RateOf rate_of) {
     for (TreeSpec& child : vertex.children) {

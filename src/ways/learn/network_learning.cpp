@@ -9,16 +9,16 @@
 namespace gradcoll {
 namespace {
 
-/// Of the time of calls.
+/// Slices may take these shares of the time of calls.
 constexpr double share_to_learn = 0.1;
 constexpr double share_to_watch = 0.01;
-/// A round of the probe takes about as long. Ranks come out of a call one after the other, and a
-/// slice makes them wait for each other, a fifth of a call: so there are not many.
+/// A round of the probe takes about as long as this slice. Ranks come out of a call one after the
+/// other, and a slice makes them wait for each other, a fifth of a call: so there are not many.
 constexpr double slice_ns = 5e6;
 constexpr int calls_between_slices = 8;
-/// All of the probe in one or two.
+/// One or two slices of this length do all of the probe.
 constexpr double long_slice_ns = 50e6;
-/// Where the tree that is found first stays: so much at a time, and in all.
+/// If the tree that is found first stays, slices take so much time each, and in all.
 constexpr double at_once_slice_ns = 250e6;
 constexpr double most_at_once_ns = 3e9;
 constexpr double window_wanted_ns = 200e6;
@@ -27,13 +27,14 @@ constexpr double slower_by = 1.1;
 constexpr double another_time = 1.25;
 constexpr double another_rate = 1.25;
 constexpr int proving_calls = 4;
-/// So often, as machines are disturbed now and then, and connections are new.
+/// A tree that seems slower is tried so often, as machines are disturbed now and then, and
+/// connections are new.
 constexpr int proofs = 3;
-/// Without calls of a size that was there before, a tree is believed.
+/// If so many calls have too few sizes that were there before, the tree is believed.
 constexpr int most_calls_to_prove = 64;
-constexpr std::size_t least_hosts = 3;  ///< two have but one way
+constexpr std::size_t least_hosts = 3;  ///< two hosts have but one way between them
 
-/// A compressed vector is taken for half as long.
+/// Returns the bytes that go over links: a compressed vector is taken for half as long.
 std::uint64_t wire_bytes(const LongCall& call) {
     return call.exact ? call.vector_bytes : call.vector_bytes / 2;
 }
@@ -46,7 +47,7 @@ int lowest_rank(const Tree& tree, int vertex) {
     return lowest;
 }
 
-/// Nothing if they cannot be told apart, or are too few for a tree.
+/// Returns nothing if hosts cannot be told apart, or are too few for a tree.
 std::vector<ProbeHost> hosts_to_measure(const Tree& tree) {
     std::vector<ProbeHost> hosts;
     std::unordered_set<std::string> names;
@@ -113,7 +114,7 @@ double NetworkLearning::usual_time_ns(const LongCall& call) const {
     return passes_ * static_cast<double>(wire_bytes(call)) / rate_gbytes_per_s_;
 }
 
-/// What is measured already is not set again.
+/// Adds a call while calls are timed. A tree that was measured from the beginning keeps its rates.
 Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const LongCall& call) {
     timed_bytes_ += static_cast<double>(wire_bytes(call));
     if (!timing_.add(wire_bytes(call), call.elapsed_ns)) return Advice::keep;
@@ -145,7 +146,7 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
     if (!tree) return Advice::keep;
     measured_ = std::move(*tree);
-    // What another tree has to stand up to: the newest times that there are.
+    // Another tree has to stand up to the newest times that there are.
     CallRates& newest = phase_ == Phase::watching ? now_ : usual_;
     GRADCOLL_TRY(newest.agree(comm));
     if (!newest.is_empty()) usual_ = newest;
@@ -161,7 +162,7 @@ Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, 
     return std::move(slice.tree);
 }
 
-/// Slices have taken the same time on all ranks, which is that of rank 0.
+/// All ranks end together, as slices take the same time on all of them: that of rank 0.
 Result<bool> NetworkLearning::measure_now(MPI_Comm comm) {
     const bool is_open = phase_ == Phase::timing || phase_ == Phase::measuring;
     if (!is_open || is_measured_ || hosts_.empty()) return false;

@@ -16,51 +16,54 @@
 
 namespace gradcoll {
 
-/// A long blocking allreduce between hosts that has ended, on whatever rank and however.
+/// A LongCall is a long blocking allreduce between hosts that has ended, on whatever rank and
+/// however.
 struct LongCall {
     std::uint64_t vector_bytes = 0;
     bool exact = true;
-    std::uint64_t elapsed_ns = 0;  ///< of this rank; all else is the same on all ranks
+    std::uint64_t elapsed_ns = 0;  ///< time on this rank; all else is the same on all ranks
 };
 
-/// First the calls are timed (LinkTiming). Then the network is measured (ProbeSlices) between
-/// calls, for a tenth of the time that these take. The tree that this gives must not be slower than
-/// the one before. From then on calls and measurements go on being compared, for a hundredth of the
-/// time, and for a tenth if calls take another time than they did: links may be used by others now
-/// and then.
+/// NetworkLearning times the calls first (LinkTiming). Then it measures the network (ProbeSlices)
+/// between calls, for a tenth of the time that these take. The tree that this gives must not be
+/// slower than the one before. From then on calls and measurements go on being compared, for a
+/// hundredth of the time, and for a tenth if calls take another time than they did: links may be
+/// used by others now and then.
 ///
-/// All ranks add the same calls. By one thread at a time.
+/// All ranks add the same calls. One thread at a time may use it.
 class NetworkLearning {
   public:
-    /// For a tree that the library found; another one is left alone. Asks nothing yet.
+    /// Begins to learn about a tree that the library has found; trees of users are left alone. Asks
+    /// nothing yet.
     void begin(const Tree& tree);
-    /// Plans must stay as they are.
+    /// Stops learning, as plans must stay as they are.
     void stop();
     bool is_on() const { return phase_ != Phase::off; }
-    /// Whether the tree stays, but for times or rates that change.
+    /// Returns whether the tree stays, but for times or rates that change.
     bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 
-    /// All at once, for whoever keeps the tree that follows: as after look_again. False, on all
-    /// ranks alike, if there is nothing to find out, or if it takes seconds. Collective. Errors:
-    /// transport.
+    /// Measures all at once, for a caller that keeps the tree that follows; then things are as
+    /// after look_again. Returns false, on all ranks alike, if there is nothing to find out, or if
+    /// it takes seconds. Collective. Errors: transport.
     Result<bool> measure_now(MPI_Comm comm);
 
-    /// What the communicator should do about its tree. The same on all ranks.
+    /// An Advice says what the communicator should do about its tree. It is the same on all ranks.
     enum class Advice : std::uint8_t {
         keep,
         set_rate,    ///< links between hosts carry rate_gbytes_per_s()
         look_again,  ///< the network has been measured(); then tell took()
         go_back      ///< calls were faster with the tree before
     };
-    /// Collective where the time has come for something. Errors: transport.
+    /// Adds a call. Collective where the time has come for something. Errors: transport.
     Result<Advice> add(MPI_Comm comm, const LongCall& call);
 
     double rate_gbytes_per_s() const { return rate_gbytes_per_s_; }
     const SwitchTree& measured() const { return measured_; }
-    /// After look_again: whether the tree that follows is another one, and in use from now on.
+    /// Tells, after look_again, whether the tree that follows is another one, and in use from now
+    /// on.
     void took(bool is_another);
 
-    /// So far, of rank 0's time.
+    /// Spent is what slices have taken so far of rank 0's time.
     struct Spent {
         int slices = 0;
         std::uint64_t ns = 0;
@@ -78,28 +81,30 @@ class NetworkLearning {
     double usual_time_ns(const LongCall& call) const;
 
     Phase phase_ = Phase::off;
-    std::vector<ProbeHost> hosts_;  ///< to measure; empty: too few, or of one name
-    bool is_measured_ = false;      ///< from the beginning
+    std::vector<ProbeHost> hosts_;  ///< hosts to measure; empty: they are too few, or names do not
+                                    ///< tell them apart
+    bool is_measured_ = false;      ///< whether the tree had rates and switches from the beginning
     LinkTiming timing_;
-    double rate_gbytes_per_s_ = 0;  ///< of the busiest link
+    double rate_gbytes_per_s_ = 0;  ///< rate of the busiest link
     double passes_ = 0;             ///< how often a vector goes through it
     double timed_bytes_ = 0;
     std::unique_ptr<ProbeSlices> slices_;
     SwitchTree measured_;
     Spent spent_;
-    double credit_ns_ = 0;  ///< time of calls that no slice has been paid with; below 0: owed
+    double credit_ns_ = 0;  ///< time of calls that has not yet paid for a slice; below 0: slices
+                            ///< took more
     int calls_since_slice_ = 0;
     double window_ns_ = 0;  ///< time of the calls in now_
-    bool is_calm_ = false;  ///< calls take as long as they did
+    bool is_calm_ = false;  ///< whether calls take as long as they did
     int calls_to_prove_ = 0;
     int proofs_left_ = 0;
-    int calls_left_ = 0;  ///< if others come than those that prove
-    CallRates usual_;     ///< with the tree in use; while proving, with the one before
+    int calls_left_ = 0;  ///< most calls until proving ends, whatever sizes they have
+    CallRates usual_;     ///< rates with the tree in use; while proving, with the one before
     CallRates now_;
 };
 
-/// Whether two trees lead to the same plans: they differ in the rates of their links alone, and in
-/// these by a quarter at most.
+/// Returns whether two trees lead to the same plans: they differ in the rates of their links alone,
+/// and in these by a quarter at most.
 bool are_alike(const Tree& a, const Tree& b);
 
 }  // namespace gradcoll

@@ -12,9 +12,9 @@
 namespace gradcoll {
 namespace {
 
-/// Machines vary; ours is taken if there is no more to gain than that.
+/// Times vary from call to call, so our way stays if there is no more to gain than this.
 constexpr double worth_passing = 1.1;
-/// Half of the pairs are enough to tell; a forecast is, too.
+/// If times differ by so much, half of the pairs are enough to tell; a forecast is, too.
 constexpr double clear = 1.25;
 
 }  // namespace

@@ -9,14 +9,15 @@
 namespace gradcoll {
 namespace {
 
-/// The engines that wait.
+/// A Pool holds the engines that wait.
 class Pool {
   public:
-    /// One of this key, or null.
+    /// Takes an engine of this key; returns null if there is none.
     PooledEngine take(const EngineKey& key) {
         return take_if([&](const EngineReturn& idle) { return idle.key == key; });
     }
-    /// What rank 0 took, or null: each rank has dropped old ones by itself.
+    /// Takes the engine that rank 0 took; returns null if this rank has dropped it, which each rank
+    /// does by itself.
     PooledEngine take(const EngineKey& key, std::uint64_t number) {
         return take_if(
             [&](const EngineReturn& idle) { return idle.number == number && idle.key == key; });
@@ -26,7 +27,7 @@ class Pool {
         idle_.push_back({std::move(engine), back});
         if (idle_.size() > most_idle_engines) idle_.pop_front();
     }
-    /// For the next new engine whose rank 0 this is.
+    /// Returns the number of the next new engine; rank 0 of its communicator asks for it.
     std::uint64_t next_number() {
         const std::scoped_lock lock(mutex_);
         return ++last_number_;
@@ -54,19 +55,19 @@ class Pool {
     std::uint64_t last_number_ = 0;
 };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// The pool is never destroyed: calls may still come while the process exits.
 Pool& pool() {
     static Pool& pool = *new Pool;
     return pool;
 }
 
-/// As rank 0 sends it.
+/// A Proposal is what rank 0 sends to the others.
 struct Proposal {
-    std::uint64_t found = 0;  ///< 0: none
-    std::uint64_t next = 0;   ///< of a new one
+    std::uint64_t found = 0;  ///< number of the engine that rank 0 took; 0: none
+    std::uint64_t next = 0;   ///< number of a new engine
 };
 
-/// Whether all ranks have the engine, and all of them in the same state.
+/// Returns whether all ranks have the engine, and all of them in the same state.
 Result<bool> is_alike_everywhere(MPI_Comm comm, const OneHostEngine* engine) {
     const std::uint64_t state = engine != nullptr ? engine->state() : 0;
     std::array<std::uint64_t, 3> least{engine != nullptr ? 1U : 0U, state, ~state};

@@ -11,16 +11,17 @@
 
 namespace gradcoll {
 
-/// What communicators must have alike to follow each other in an engine.
+/// An EngineKey holds what communicators must have alike to follow each other in an engine.
 struct EngineKey {
-    std::vector<int> world_ranks;  ///< in the order of ranks; empty: no other can follow
+    std::vector<int> world_ranks;  ///< numbers in the world, in the order of ranks; empty: no other
+                                   ///< can follow
     OneHostChoices choices;
-    Patience patience = with_own_core;  ///< of this rank
+    Patience patience = with_own_core;  ///< patience of this rank
 
     bool operator==(const EngineKey&) const = default;
 };
 
-/// Ends the use of an engine, which then waits for another communicator.
+/// An EngineReturn ends the use of an engine, which then waits for another communicator.
 struct EngineReturn {
     EngineKey key;
     std::uint64_t number = 0;  ///< unique among those of one key
@@ -29,11 +30,11 @@ struct EngineReturn {
 };
 using PooledEngine = std::unique_ptr<OneHostEngine, EngineReturn>;
 
-/// Collective over the communicator, whose ranks are on one host. An engine that an earlier
-/// communicator of the same processes, in the same order, with the same choices, has left, or a new
-/// one: programs that make and free communicators pay for memory once. An engine whose ranks have
-/// not made the same calls, because some of these were wrong, is not used again. Errors: those of
-/// OneHostEngine::make().
+/// Returns an engine that an earlier communicator of the same processes, in the same order, with
+/// the same choices, has left, or a new one: programs that make and free communicators pay for
+/// memory once. An engine whose ranks have not made the same calls, because some of these were
+/// wrong, is not used again. Collective over the communicator, whose ranks are on one host. Errors:
+/// those of OneHostEngine::make().
 ///
 /// At most `most_idle_engines` wait, the youngest. Thread safe.
 Result<PooledEngine> engine_for(const CommIdentity& comm, const OneHostChoices& choices);

@@ -9,15 +9,16 @@
 
 namespace gradcoll {
 
-/// Turns are given by one thread at a time, and operations advanced by one thread at a time.
+/// HostTurns gives turns to operations. Turns are given by one thread at a time, and operations
+/// advanced by one thread at a time.
 class HostTurns {
   public:
-    /// The next. Every rank gives turns to the same operations in the same order.
+    /// Gives the next turn. Every rank gives turns to the same operations in the same order.
     std::uint64_t give() { return given_++; }
     bool all_are_over() const { return over_.load(std::memory_order_acquire) == given_; }
 
-    /// The operation that has the turn: `start` starts it in the engine when its turn has come,
-    /// and it is idle before. Whatever the end, the turn is over then. Errors: those of the call.
+    /// Advances the operation that has this turn. It is idle until the turn has come; then `start`
+    /// starts it in the engine. Whatever the end, the turn is over then. Errors: those of the call.
     template <class Start>
     Result<Progress> advance(OneHostEngine& engine, std::uint64_t turn, Start&& start) {
         if (over_.load(std::memory_order_relaxed) != turn) return Progress::idle;
@@ -33,7 +34,7 @@ class HostTurns {
   private:
     std::uint64_t given_ = 0;
     std::atomic<std::uint64_t> over_{0};
-    bool has_begun_ = false;  ///< the operation whose turn it is
+    bool has_begun_ = false;  ///< whether the operation whose turn it is has begun
 };
 
 }  // namespace gradcoll

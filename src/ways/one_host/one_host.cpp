@@ -18,7 +18,7 @@
 namespace gradcoll {
 namespace {
 
-/// One call in the trace, with its prediction (0: there is none).
+/// Adds one call to the trace, with its prediction (0: there is none).
 void add_span(Trace& trace, CallKind kind, double predicted_us, std::uint64_t begin_ns,
               const CallShape& shape) {
     const std::uint64_t bytes = shape.size_bytes();
@@ -39,17 +39,52 @@ bool allows_one_host(const SettingsText& text, const Settings& settings) {
     return may_share && is_discovered(text[OptionId::topology]) && !settings.chooses_plan();
 }
 
-OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)
-    : comm_(comm), settings_(settings), statistics_(statistics) {}
+OneHost::OneHost(const WayParts& parts)
+    : comm_(parts.comm), settings_(parts.settings), statistics_(parts.statistics) {}
 
 OneHost::~OneHost() = default;
 
-void OneHost::settings_changed() {
+void OneHost::settings_changed(const std::shared_ptr<const DiscoveredTree>&) {
     wait_for_turn();
     engine_.reset();
     may_open_ = comm_.is_one_host() && allows_one_host(settings_.text(), settings_.current());
     most_element_bytes_ =
         may_open_ ? one_host_element_bytes(comm_.rank_count(), settings_.current()) : 0;
+}
+
+bool OneHost::is_slower(Collective collective, const CallShape& shape, int rank_count) {
+    if (collective != Collective::allgather || rank_count <= 0) return false;
+    const std::uint64_t block_bytes = shape.size_bytes() / static_cast<std::uint64_t>(rank_count);
+    return block_bytes > most_allgather_bytes(rank_count);
+}
+
+/// Where only the progress thread ends the operation, only long vectors are worth the times that it
+/// is scheduled.
+bool OneHost::may_start(const CallShape& shape) const {
+    const Settings& settings = settings_.current();
+    if (!is_open() || shape.by_mpi() || settings.reproducible) return false;
+    return comm_.all_ranks_see_completions() ||
+           (comm_.all_ranks_have_threads() && shape.size_bytes() >= settings.tree_min_bytes);
+}
+
+/// The MPI library's own ops are for allreduces.
+WayOffer OneHost::offers(const WayQuestion& question) {
+    const CallShape& shape = question.shape;
+    const bool fits = question.collective == Collective::allreduce || !shape.by_mpi();
+    if (!fits || is_slower(question.collective, shape, comm_.rank_count())) return {};
+    const bool is_there = question.blocking ? open() : may_start(shape);
+    return {.exact = is_there && takes(shape)};
+}
+
+WayOffer OneHost::foreseen(const WayQuestion& question) const {
+    return {.exact = may_open() && takes(question.shape)};
+}
+
+Status OneHost::run(const WayCall& call) {
+    if (call.refusal == nullptr)
+        return allreduce(binding_of(call.arguments, call.shape), call.shape, call.asked);
+    refuse(Collective::allreduce, call.shape, call.refusal->code(), call.asked);
+    return *call.refusal;
 }
 
 bool OneHost::open() {
@@ -94,7 +129,7 @@ Status OneHost::observed(const Told& call, Run& run) {
     return {};
 }
 
-/// 0: there is no prediction.
+/// Returns 0 if there is no prediction.
 double OneHost::predicted_us(const Told& call) const {
     if (call.kind != CallKind::allreduce) return 0;
     return forecast_shared_memory(*settings_.current().tuning, comm_.rank_count(),
@@ -102,7 +137,8 @@ double OneHost::predicted_us(const Told& call) const {
         .total_us;
 }
 
-/// Until devices are known to be used, before every power of two of the calls that would matter.
+/// Returns whether ranks ask each other where their vectors are. Until devices are known to be used
+/// they do so only before every power of two of the calls that would matter.
 bool OneHost::asks_where(const CallShape& shape) {
     const Settings& settings = settings_.current();
     const std::uint64_t least = settings.device_min_bytes.value_or(CommDevices::least_auto_bytes);
@@ -164,7 +200,8 @@ OneHost::Operation OneHost::begin_refusal(const CallShape& shape, Code reason) {
     return {{}, shape, turns_.give(), reason};
 }
 
-/// Counted already: a communicator that is freed before its operations are over has been of use.
+/// Counts the call already: a communicator that is freed before its operations are over has been of
+/// use.
 OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape,
                                             CallKind kind) {
     count_begun(shape, kind);
@@ -185,7 +222,8 @@ void OneHost::count_begun(const CallShape& shape, CallKind kind) {
     statistics_.count_served(record);
 }
 
-/// Other ranks may have to get messages of MPI from this one before they come so far.
+/// Lets others go on while it waits: other ranks may need messages of MPI from this one before they
+/// come so far.
 void OneHost::wait_for_turn() {
     while (!turns_.all_are_over())
         if (!engine_->let_others_go_on()) sched_yield();
@@ -215,6 +253,17 @@ Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
 Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
     return counted({kind, shape, shape.size_bytes()},
                    [&] { return engine_->reduce_scatter(binding, shape); });
+}
+
+const WayInfo& one_host_way() {
+    static constexpr WayInfo info{.name = "host",
+                                  .says = "goes through the memory that all its ranks share",
+                                  .over_tree = false,
+                                  .is_timed = false,
+                                  .make = [](const WayParts& parts) -> std::unique_ptr<Way> {
+                                      return std::make_unique<OneHost>(parts);
+                                  }};
+    return info;
 }
 
 }  // namespace gradcoll

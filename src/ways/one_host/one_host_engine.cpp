@@ -20,18 +20,20 @@
 namespace gradcoll {
 namespace {
 
-/// Differs for calls that differ.
+/// Returns a number that differs for allreduces that differ.
 std::uint64_t signature_of(const CallShape& shape) {
     return spread(static_cast<std::uint64_t>(shape.count)) ^ shape.kind;
 }
 
-/// The same for other kinds of calls, which differ from allreduces and from each other.
+/// Returns such a number for other kinds of calls, which differ from allreduces and from each
+/// other.
 std::uint64_t signature_of(CallKind kind, const CallShape& shape, int root = 0) {
     const auto low = static_cast<std::uint64_t>(root) << 16U;
     return signature_of(shape) ^ (static_cast<std::uint64_t>(kind) + 1) << 48U ^ low;
 }
 
-/// The memory bounds the blocks whatever was tuned.
+/// Returns the choices with the sizes that were tuned. The memory bounds the blocks whatever was
+/// tuned.
 OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
     if (sizes.flat_max_bytes > 0)
         choices.flat_max_bytes = static_cast<std::size_t>(sizes.flat_max_bytes);
@@ -41,7 +43,7 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
     return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
 }
 
-/// What the shortest vector asks for that needs blocks, and every communicator gets.
+/// The shortest vector that needs blocks asks for this much, and every communicator gets it.
 constexpr std::size_t least_block_bytes = 64 << 10;
 
 /// Fresh memory takes longer than the calls of many a program: 2.5 us a page on a virtual machine,
@@ -49,10 +51,10 @@ constexpr std::size_t least_block_bytes = 64 << 10;
 /// so many that have been moved.
 constexpr std::size_t moved_bytes_a_byte = 32;
 
-/// Of the call in which ranks agree on larger blocks.
+/// This is the signature of the call in which ranks agree on larger blocks.
 constexpr std::uint64_t growth_signature = 0x6772'6f77'0000'0000;
 
-/// Of the call in which ranks compare what only each of them knows.
+/// This is the signature of the call in which ranks compare what only each of them knows.
 constexpr std::uint64_t common_bits_signature = 0x6269'7473'0000'0000;
 
 std::size_t sum_of(const SegmentGroup::BlockExtents& extents) {
@@ -61,7 +63,7 @@ std::size_t sum_of(const SegmentGroup::BlockExtents& extents) {
     return bytes;
 }
 
-std::atomic<std::size_t> reserved_bytes{0};  // by all engines of the process
+std::atomic<std::size_t> reserved_bytes{0};  // sum over all engines of the process
 
 std::size_t most_reserved_bytes() {
     static const auto most = parse_bytes(option_text(OptionId::shm_process_bytes));
@@ -95,7 +97,7 @@ OneHostChoices one_host_choices(int rank_count, const Settings& settings) {
                  settings.tuning->shm);
 }
 
-/// Each rank has at least one in its piece of a block.
+/// Returns the size of the largest elements: each rank has at least one in its piece of a block.
 std::size_t one_host_element_bytes(int rank_count, const Settings& settings) {
     const std::size_t block_bytes = one_host_choices(rank_count, settings).sizes.block_bytes;
     return std::min(block_bytes, least_block_bytes) / static_cast<std::size_t>(rank_count);
@@ -161,7 +163,7 @@ void OneHostEngine::start_allreduce(const Binding& binding, const CallShape& sha
                                                    : 0);
 }
 
-/// As in refuse().
+/// Counts what the others' call moves, as refuse() does.
 void OneHostEngine::start_allreduce_refusal(const CallShape& shape, Code reason) {
     const std::size_t bytes = shape.size_bytes();
     if (allreduce_.uses_blocks_if_started(bytes)) worth_after(bytes, useful_block_bytes(bytes));
@@ -179,13 +181,14 @@ void OneHostEngine::start_bcast(void* data, std::size_t size_bytes, int root) {
           bcast_.uses_blocks(size_bytes) ? worth_after(size_bytes, whole_blocks) : 0);
 }
 
-/// As in refuse().
+/// Counts what the others' call moves, as refuse() does.
 void OneHostEngine::start_bcast_refusal(std::size_t size_bytes, Code reason) {
     if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
     start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
 }
 
-/// After the call in which ranks agree on larger blocks, if `growth_bytes` want them.
+/// Starts the call, after the one in which ranks agree on larger blocks if `growth_bytes` want
+/// them.
 void OneHostEngine::start(const Call& call, std::size_t growth_bytes) {
     growth_ = {};
     next_call_ = call;
@@ -215,15 +218,17 @@ OneHostCall OneHostEngine::empty_call(std::uint64_t signature) {
     return {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature};
 }
 
-/// What other ranks sent, put or completed before it, programs expect to find at their first look
-/// after it: messages of a barrier of the MPI library's own come behind these, ours pass them by.
+/// Lets MPI catch up, too: what other ranks sent, put or completed before a barrier, programs
+/// expect to find at their first look after it. Messages of a barrier of the MPI library's own come
+/// behind these, ours pass them by.
 Status OneHostEngine::barrier() {
     GRADCOLL_TRY(run_empty(signature_of(CallKind::barrier, shape_of_bytes(0))));
     let_mpi_catch_up();
     return {};
 }
 
-/// The others count what they move, and may first ask for larger blocks: that they have not got.
+/// Counts what the others' call moves, as they do. They may first ask for larger blocks: then it is
+/// this question that fails, and they have not got them.
 void OneHostEngine::refuse(Collective collective, const CallShape& shape, Code reason) {
     const std::size_t bytes = shape.size_bytes();
     const std::size_t piece = bytes / static_cast<std::size_t>(group_.rank_count());
@@ -294,15 +299,16 @@ std::uint64_t OneHostEngine::state() const {
     return Hash().value(group_.state()).value(served_bytes_).value(moved_bytes_).digest();
 }
 
-/// Longer vectors than before want more of the memory. Every rank comes here for the same calls,
-/// and they agree on what the poorest of them can give. After a refusal nobody asks again.
+/// Makes blocks larger for a call that wants more of the memory than those before. Every rank comes
+/// here for the same calls, and they agree on what the poorest of them can give. After a refusal
+/// nobody asks again.
 Status OneHostEngine::grow_blocks(std::size_t bytes) {
     Growth growth = growth_for(bytes);
     GRADCOLL_TRY(allreduce_.run(call_of(growth)));
     return take_growth(growth);
 }
 
-/// By powers of two, so that slowly growing vectors do not ask every time.
+/// Rounds up to a power of two, so that slowly growing vectors do not ask every time.
 OneHostEngine::Growth OneHostEngine::growth_for(std::size_t bytes) {
     const std::size_t most = group_.sizes().block_bytes;
     const std::size_t wanted =
@@ -328,8 +334,8 @@ Status OneHostEngine::take_growth(const Growth& growth) {
     return {};
 }
 
-/// How large blocks this rank can have, up to `wanted`, and at least as they are; 0: it lacks
-/// memory for any.
+/// Returns how large blocks this rank can have, up to `wanted`, and at least as they are; 0 if it
+/// lacks memory for any.
 std::size_t OneHostEngine::grant(std::size_t wanted) {
     const std::size_t reserved_before = reserved_.size_bytes();
     const std::size_t less = granted_bytes_ > 0 ? granted_bytes_ : least_bytes();
@@ -351,19 +357,20 @@ Status OneHostEngine::allocate(const SegmentGroup::BlockExtents& extents) {
     return {};
 }
 
-/// With blocks of so many bytes vectors are still faster than through messages.
+/// Returns the smallest size of blocks with which vectors are still faster than through messages.
 std::size_t OneHostEngine::least_bytes() const {
     const auto a_line_each = static_cast<std::size_t>(group_.rank_count()) * 64;
     return std::min(std::max(least_block_bytes, a_line_each), group_.sizes().block_bytes);
 }
 
-/// A look for a message that nobody sends is how MPI is asked to go on.
+/// Asks MPI to go on, by a look for a message that nobody sends.
 void OneHostEngine::let_mpi_go_on() const {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
 }
 
-/// MPICH takes in one message a look: one of each other rank, as far as that is quick.
+/// Looks once for each other rank, as far as that is quick, because MPICH takes in one message a
+/// look.
 void OneHostEngine::let_mpi_catch_up() const {
     const int looks = std::min(group_.rank_count() - 1, 8);
     for (int i = 0; i < looks; ++i) let_mpi_go_on();

@@ -13,7 +13,8 @@ CodecId supported(CodecId codec, ElementType type) {
 /// scratch memory.
 constexpr std::int64_t device_chunk_bytes = 64 << 20;
 
-/// With nothing that the element type cannot have.
+/// Returns the codecs of the settings, with exact in place of those that the element type cannot
+/// have.
 HopCodecs codecs_of(const Settings& settings, const CallKey& key) {
     const HopCodecs wished = settings.schedule.empty() ? settings.codecs() : HopCodecs{key.phase};
     return wished.replaced([&](CodecId codec) { return supported(codec, key.type); });
@@ -41,7 +42,7 @@ PolicyOptions options_of(const Settings& settings, const CallKey& key) {
     return options;
 }
 
-/// The same vector with every codec exact and no residual: what the statistics compare with.
+/// Returns the same call with every codec exact and no residual, which the statistics compare with.
 PlanSpec exact_twin_of(PlanSpec spec) {
     spec.choices = spec.choices.with_codec(CodecId::exact);
     spec.down_codec = CodecId::exact;
@@ -49,8 +50,8 @@ PlanSpec exact_twin_of(PlanSpec spec) {
     return spec;
 }
 
-/// A residual goes with all codecs of a schedule, and its layout must not change with them: chunks
-/// are those of the exact call.
+/// Returns the chunk size of the exact call. A residual goes with all codecs of a schedule, so its
+/// layout must not change with them.
 std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
                                      PolicyOptions options) {
     options.codecs = {};

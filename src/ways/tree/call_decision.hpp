@@ -11,34 +11,36 @@
 
 namespace gradcoll {
 
-/// What tells the shapes of one communicator apart while its settings stay the same. Only facts
-/// that all ranks know alike, but for `in_place`, which changes nothing that other ranks see.
+/// A CallKey tells the shapes of one communicator's calls apart while its settings stay the same.
+/// It holds only facts that all ranks know alike, but for `in_place`, which changes nothing that
+/// other ranks see.
 struct CallKey {
     Collective collective = Collective::allreduce;
     ElementType type = ElementType::f32;
     CodecId phase = CodecId::exact;  ///< codec of the schedule's step, if there is a schedule
     bool in_place = false;
     bool feedback = false;
-    bool compress = false;  ///< use the settings' codecs; else all exact
-    /// All vectors are in memory of devices that read each other.
+    bool compress = false;  ///< whether the settings' codecs are used; else all is exact
+    /// This is set if all vectors are in memory of devices that read each other.
     bool on_devices = false;
     std::uint32_t elem_bytes = 0;
-    std::int64_t count = 0;  ///< elements of the whole vector
+    std::int64_t count = 0;  ///< number of elements of the whole vector
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
-/// How a shape is done, and why; the same on every rank but for `in_place`.
+/// Returns how a call of this shape is done, and why. The decision is the same on every rank but
+/// for `in_place`.
 Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key);
 
-/// What one rank sends for a call: message by message what its executor counts.
+/// SendingCost is what one rank sends for a call, counted message by message as its executor does.
 struct SendingCost {
-    std::uint64_t bytes = 0;        ///< headers included; a bound if `depends_on_data`
-    std::uint64_t exact_bytes = 0;  ///< the same call with every codec exact
+    std::uint64_t bytes = 0;        ///< includes headers; a bound if `depends_on_data`
+    std::uint64_t exact_bytes = 0;  ///< bytes of the same call with every codec exact
     std::uint64_t messages = 0;
-    bool lossy = false;            ///< any message of any rank is lossy
-    bool depends_on_data = false;  ///< some codec has a variable rate
+    bool lossy = false;            ///< whether any message of any rank is lossy
+    bool depends_on_data = false;  ///< whether some codec has a variable rate
 };
-/// Errors: what make_plan says.
+/// Computes what the rank of `plan` sends. Errors: those of make_plan().
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);
 
 }  // namespace gradcoll

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// By the plans of so many ranks; more take too long for a first call.
+/// Links are counted from the plans of so many ranks at most; more take too long for a first call.
 constexpr int most_planned_ranks = 64;
 
 Result<std::vector<LinkBytes>> counted_links(const Tree& tree, const PlanSpec& spec) {
@@ -36,7 +36,7 @@ std::vector<LinkBytes> expected_links(const Tree& tree, const PlanSpec& spec) {
     return links;
 }
 
-/// Where the way between two ranks turns.
+/// Returns the kind of vertex where the way between two ranks turns.
 VertexKind turn_between(const Tree& tree, int from_rank, int to_rank) {
     const auto pass_by = [](int /*vertex*/, bool /*goes_up*/) {};
     return tree.vertex(visit_links_between(tree, from_rank, to_rank, pass_by)).kind;
@@ -57,7 +57,8 @@ void visit_messages(const Plan& plan, Visit visit) {
     if (has_tail) of_chunks(plan.tail, 1);
 }
 
-/// Trees of other communicators number vertices otherwise, but their names are the same.
+/// Returns a key made of the names on the way to the root: trees of other communicators number
+/// vertices otherwise, but their names are the same.
 std::uint64_t key_of_link(const Tree& tree, int vertex) {
     Hash hash;
     for (int id = vertex; id != tree.root(); id = tree.vertex(id).parent) {

@@ -10,18 +10,19 @@
 
 namespace gradcoll {
 
-/// Of all ranks together: counted from their plans, or by formula where they are many. Null where
-/// neither is known in little time. Pure.
+/// Returns what all ranks together put on links: counted from their plans, or by formula if there
+/// are many ranks. Returns null if neither can be had in little time. Pure.
 std::shared_ptr<const TreeTraffic> traffic_of_call(const Tree& tree, const PlanSpec& spec);
 
-/// What the rank of `plan` sends, headers included; with codecs of variable rate a bound. Pure.
+/// Returns what the rank of `plan` sends, headers included, by the kind of vertex where its way
+/// turns; with codecs of variable rate this is a bound. Pure.
 SentByKind sent_by_kind(const Tree& tree, const Plan& plan);
 
-/// What the rank of `plan` sends and gets over the links on its way to the root whose bandwidth is
-/// known, the lowest first. Bytes as of sent_by_kind(). Pure.
+/// Returns what the rank of `plan` sends and gets over those links on its way to the root whose
+/// bandwidth is known, the lowest first. Bytes are counted as in sent_by_kind(). Pure.
 std::vector<OwnLink> own_links(const Tree& tree, const Plan& plan);
 
-/// The first lossy codec of the call, from the root down; exact: it has none.
+/// Returns the first lossy codec of the call, from the root down; exact if it has none.
 CodecId lossy_codec_of(const Tree& tree, const PlanSpec& spec);
 
 }  // namespace gradcoll

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t most_cached_calls = 64;
 
-/// One for all communicators, whose operations mostly follow one another as well; as long as there
-/// are any.
+/// Returns the pool of all communicators, whose operations mostly follow one another as well. It
+/// lives as long as one of them uses it.
 std::shared_ptr<ScratchPool> shared_scratch() {
     static std::mutex mutex;
     static std::weak_ptr<ScratchPool> shared;

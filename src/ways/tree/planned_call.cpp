@@ -16,8 +16,8 @@
 namespace gradcoll {
 namespace {
 
-/// The verifier looks at all ranks' plans together, which costs time and memory in proportion to
-/// them.
+/// Verifies the plans of all ranks together. That takes time and memory in proportion to them, so
+/// calls of many ranks are left out.
 Status verify_all_ranks(const Tree& tree, const PlanSpec& spec) {
     constexpr int most_ranks = 64;
     if (tree.rank_count() > most_ranks) return {};
@@ -47,7 +47,7 @@ std::uint64_t residual_layout_of(const Plan& plan) {
     return hash.digest();
 }
 
-/// Null if nobody wants to know.
+/// Returns null if nobody wants to know.
 std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const Plan& plan) {
     const LinksWanted wanted = links_wanted();
     if (!wanted.any()) return nullptr;
@@ -119,7 +119,8 @@ Result<std::unique_ptr<Executor>> PlannedCall::take_executor(const ExecutorUse& 
     return executor == nullptr ? make_executor(use) : std::move(executor);
 }
 
-/// Below all that a call goes through, of which a small stack may have little left.
+/// Makes an executor with enough stack: this is called deep inside a call, where a small stack may
+/// have little left.
 Result<std::unique_ptr<Executor>> PlannedCall::make_executor_on_host() const {
     Result<std::unique_ptr<Executor>> executor = std::unique_ptr<Executor>();
     run_with_room_on_stack([&] { executor = Executor::make(plan_, *channel_, executor_options_); });

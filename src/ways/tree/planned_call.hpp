@@ -15,56 +15,62 @@
 
 namespace gradcoll {
 
-/// What planning needs to know of a communicator. References must outlive the call.
+/// PlanningFacts holds what planning needs to know of a communicator. References must outlive the
+/// call.
 struct PlanningFacts {
     const Tree& tree;
     int rank = 0;
     Channel& channel;
     bool yield_always = false;
-    /// Of all executors of the communicator.
+    /// All executors of the communicator take their scratch memory from this pool.
     std::shared_ptr<ScratchPool> scratch = {};
     /// Reads what ranks of this host have on devices; null if none shares any.
     std::shared_ptr<DeviceSide> reader = {};
     bool among_devices = false;  ///< CommDevices::any_in_use()
 };
 
-/// Who will use an executor.
+/// ExecutorUse says who will use an executor.
 struct ExecutorUse {
-    /// By an operation that its caller waits in; there is one of those at a time, so that no lock
-    /// is needed.
+    /// This is set if the caller waits in the operation. There is one of those at a time, so that
+    /// no lock is needed.
     bool waited = false;
-    std::shared_ptr<DeviceSide> data_device = {};  ///< where the data are; null: on the host
-    /// Where the device has no room for it, one for data on the host is as good.
+    std::shared_ptr<DeviceSide> data_device = {};  ///< device that has the data; null: the host has
+                                                   ///< them
+    /// If this is set, an executor for data on the host will do where none can be made on the
+    /// device.
     bool host_will_do = false;
 };
 
-/// Used by one thread at a time, but for the executors of operations that nobody waits in.
+/// A PlannedCall is used by one thread at a time, but for the executors of operations that nobody
+/// waits in.
 class PlannedCall {
   public:
-    /// Plans and makes the first executor. Local: no communication. Errors: internal (a plan that
-    /// does not verify; only with gc_check), out_of_memory, and what make_plan says.
+    /// Plans the call. Local: no communication. Errors: internal (a plan that does not verify; only
+    /// with gc_check), out_of_memory, those of make_plan().
     static Result<std::shared_ptr<PlannedCall>> make(const PlanningFacts& facts,
                                                      const Settings& settings, const CallKey& key);
 
     const CallKey& key() const { return key_; }
     const Plan& plan() const { return *plan_; }
-    /// Whether any message is lossy.
+    /// Returns whether any message is lossy.
     bool lossy() const { return lossy_; }
-    /// Static text: who made the plan, if that is not flexreduce.
+    /// Returns who made the plan, as static text; null if it was flexreduce.
     const char* other_builder() const { return other_builder_; }
-    /// What this rank would send if all codecs were exact.
+    /// Returns how many bytes this rank would send if all codecs were exact.
     std::uint64_t exact_bytes() const { return exact_bytes_; }
-    /// Null unless links_wanted().
+    /// Returns what the call puts on links; null unless links_wanted().
     const LinkUse* link_use() const { return link_use_.get(); }
-    /// Tells residuals of different layouts apart.
+    /// Returns a hash that tells residuals of different layouts apart.
     std::uint64_t residual_layout() const { return residual_layout_; }
 
-    /// An executor that nobody else uses; a new one if all are in use.
+    /// Returns an executor that nobody else uses; makes a new one if all are in use.
     Result<std::unique_ptr<Executor>> take_executor(const ExecutorUse& use);
-    /// The same `waited` as it was taken with. Otherwise thread safe.
+    /// Takes an executor back. `waited` must be what it was taken with; if it is false this is
+    /// thread safe.
     void give_back(std::unique_ptr<Executor> executor, bool waited);
 
-    std::uint64_t last_use = 0;  ///< for the cache
+    std::uint64_t last_use = 0;  ///< number of the last use, by which the cache finds the oldest
+                                 ///< call
 
   private:
     PlannedCall() = default;

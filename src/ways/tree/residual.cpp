@@ -1,4 +1,4 @@
-#include "call/residual.hpp"
+#include "ways/tree/residual.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 
 #include "base/hash.hpp"
 #include "compress/codec.hpp"
-#include "mpi/element_types.hpp"
 
 namespace gradcoll {
 namespace {
@@ -238,14 +237,6 @@ ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank
             .rank = static_cast<std::uint64_t>(rank),
             .layout = call.residual_layout(),
             .elems = static_cast<std::uint64_t>(call.plan().residual_elems())};
-}
-
-Status check_residual_type(MPI_Datatype datatype) {
-    const auto known = known_type(datatype);
-    if (known && is_floating(known->type)) return {};
-    return {Code::invalid_type,
-            "residuals are kept for MPI_FLOAT, MPI_DOUBLE, complex numbers of these, their Fortran "
-            "names, GC_Type_float16() and GC_Type_bfloat16()"};
 }
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// call/residual.hpp - what one rank's encoders dropped for one tensor.
+// ways/tree/residual.hpp - what one rank's encoders dropped for one tensor.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/mpi/mpi.hpp"
-#include "gradcoll/residual.h"
 #include "runtime/device/device_area.hpp"
-#include "ways/comm_context.hpp"
+#include "ways/tree/planned_call.hpp"
 
 namespace gradcoll {
 
@@ -71,16 +69,4 @@ class Residual {
 
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);
 
-/// Checks that calls on the type can have a residual. Errors: invalid_type if no codec knows the
-/// type.
-Status check_residual_type(MPI_Datatype datatype);
-
 }  // namespace gradcoll
-
-/// GC_Residual_s is what the opaque handle of the C API points to.
-struct GC_Residual_s {
-    std::shared_ptr<gradcoll::CommContext> context;
-    std::shared_ptr<gradcoll::Residual> residual;
-    /// It names the call that frees it with what it belongs to; null if it is the program's own.
-    const char* freed_by = nullptr;
-};

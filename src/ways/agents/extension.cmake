@@ -1,0 +1,1 @@
+gradcoll_extension(way agents SOURCES agent_sums.cpp)

@@ -1,0 +1,1 @@
+gradcoll_extension(way hosts SOURCES several_hosts.cpp)

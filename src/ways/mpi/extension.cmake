@@ -1,0 +1,1 @@
+gradcoll_extension(way mpi SOURCES mpi_way.cpp)

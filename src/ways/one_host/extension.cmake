@@ -1,0 +1,1 @@
+gradcoll_extension(way one_host SOURCES one_host.cpp)

@@ -1,0 +1,1 @@
+gradcoll_extension(way tree SOURCES tree_way.cpp)
