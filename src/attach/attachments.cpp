@@ -20,7 +20,7 @@
 namespace gradcoll {
 namespace {
 
-/// The attribute's value.
+/// An Attachment is the value of our attribute on a communicator.
 struct Attachment {
     MPI_Comm comm = MPI_COMM_NULL;
     std::shared_ptr<CommContext> context;  ///< null: not attached
@@ -28,11 +28,14 @@ struct Attachment {
 };
 
 std::mutex attachments_mutex;
-std::vector<Attachment*> attachments;  // in the order of their making; guarded by attachments_mutex
-std::uint64_t change_count = 0;  // what threads have seen before is over; atomic, shared with C
+std::vector<Attachment*> attachments;  // in the order in which they were made; guarded by
+                                       // attachments_mutex
+std::uint64_t change_count = 0;  // a change ends what threads have seen before; atomic, shared with
+                                 // C
 std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under attachments_mutex
 
-/// Where a thread found a context. Handles are used again, but not before the attachment has ended.
+/// A Seen is where a thread found a context. MPI uses handles again, but not before the attachment
+/// has ended.
 struct Seen {
     MPI_Comm comm = MPI_COMM_NULL;
     Attachment* attachment = nullptr;
@@ -57,7 +60,8 @@ void note_seen(MPI_Comm comm, Attachment* attachment) {
     seen_at(comm) = {comm, attachment, changes_so_far()};
 }
 
-/// Of a communicator that never had a tree, shared memory is what it was attached for.
+/// Ends the use of a context. A communicator that never had a tree was attached for shared memory,
+/// so the price of that learns from it.
 void end_of(CommContext& context) {
     context.forget_user_comm();
     if (context.has_tree()) return;
@@ -82,7 +86,8 @@ Attachment* oldest_attachment() {
     return attachments.empty() ? nullptr : attachments.front();
 }
 
-/// In the order of their making, which all ranks share as far as they share communicators.
+/// Detaches all in the order in which they were made, which all ranks share as far as they share
+/// communicators.
 void detach_all() {
     const KeepsComm keeps;
     while (const Attachment* oldest = oldest_attachment())
@@ -105,7 +110,7 @@ Status make_keyval() {
     return {};
 }
 
-/// Null if nothing hangs there.
+/// Returns null if nothing hangs on the communicator.
 Result<Attachment*> attachment_of(MPI_Comm comm) {
     const int keyval = attachment_keyval.load(std::memory_order_acquire);
     if (keyval == MPI_KEYVAL_INVALID || is_ending(comm)) return static_cast<Attachment*>(nullptr);
@@ -115,19 +120,20 @@ Result<Attachment*> attachment_of(MPI_Comm comm) {
     return static_cast<Attachment*>(found != 0 ? value : nullptr);
 }
 
-/// The same, for seen_comm() from now on.
+/// Does what attachment_of() does, and remembers the answer for seen_comm().
 Result<Attachment*> look_up(MPI_Comm comm) {
     auto found = attachment_of(comm);
     if (found && *found != nullptr) note_seen(comm, *found);
     return found;
 }
 
-/// Nothing new hangs there any more.
+/// Returns whether nothing new can hang on the communicator any more.
 bool is_over(MPI_Comm comm) {
     return finalize_has_begun() || is_ending(comm);
 }
 
-/// Attachments end in the order in which they got their contexts, which all ranks share.
+/// Moves the attachment to the end: attachments end in the order in which they got their contexts,
+/// which all ranks share.
 void note_as_last(Attachment* attachment) {
     const std::scoped_lock lock(attachments_mutex);
     std::erase(attachments, attachment);
@@ -141,7 +147,7 @@ Result<Attachment*> hang_anew(MPI_Comm comm) {
     return attachment.release();
 }
 
-/// On a communicator where nothing hangs.
+/// Hangs a prospect on a communicator where nothing hangs.
 Result<Attachment*> hang_prospect(MPI_Comm comm, int rank_count) {
     GRADCOLL_TRY(make_keyval());
     auto attachment = hang_anew(comm);
@@ -152,8 +158,9 @@ Result<Attachment*> hang_prospect(MPI_Comm comm, int rank_count) {
     return attachment;
 }
 
-/// What hangs there already gets the context. MPI is not asked to replace it: a delete callback of
-/// the program may make the call that attaches, while MPI goes through the attributes.
+/// Gives the context to what hangs on the communicator already. MPI is not asked to replace it: a
+/// delete callback of the program may make the call that attaches, while MPI goes through the
+/// attributes.
 Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
     GRADCOLL_TRY(make_keyval());
     auto attachment = attachment_of(comm);
@@ -179,8 +186,9 @@ Result<std::shared_ptr<CommContext>> attach_here(MPI_Comm comm, const SettingsWi
     return context;
 }
 
-/// To look at the machine and to agree takes more of a stack than some threads have. Where other
-/// threads than the main one may call MPI, one may do it in the place of this one, which waits.
+/// Attaches a communicator. To look at the machine and to agree takes more of a stack than some
+/// threads have. If threads other than the main one may call MPI, one may do it in the place of
+/// this one, which waits.
 Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
     free_spare_memory();
     GRADCOLL_TRY(make_keyval());
@@ -192,8 +200,8 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& w
     return attached;
 }
 
-/// With the gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI library
-/// keeps keys that it does not know.
+/// Attaches with the gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI
+/// library keeps keys that it does not know.
 Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
     MPI_Info info = MPI_INFO_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
@@ -203,7 +211,8 @@ Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
     return attach(comm, wish, Parts::all);
 }
 
-/// Who attaches without info is a program that knows nothing of this library, nor of its steps.
+/// Warns of a schedule that nothing advances: a program whose communicators are attached without
+/// info knows nothing of this library, nor of its steps.
 void warn_of_a_schedule_that_stands(const CommContext& context) {
     static std::once_flag once;
     const Settings& settings = context.settings().current();

@@ -10,19 +10,20 @@
 
 namespace gradcoll {
 
-/// Of an intracommunicator (not null); 0 for an intercommunicator, where blocks are counted
-/// otherwise.
+/// Returns the number of ranks of an intracommunicator (not null); 0 for an intercommunicator,
+/// where blocks are counted otherwise.
 int rank_count_of(MPI_Comm comm);
 
-/// The context of an attached communicator; null if it is not attached. Local; thread safe.
+/// Returns the context of an attached communicator; null if it is not attached. Local; thread safe.
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
-/// The same, and attaches it first if need be, which is collective. Null for intercommunicators,
-/// which are never attached, for one that is being freed, and once MPI_Finalize has begun.
+/// Returns the context of a communicator, and attaches it first if need be, which is collective.
+/// Returns null for intercommunicators, which are never attached, for one that is being freed, and
+/// once MPI_Finalize has begun.
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
-/// What this thread knows of a communicator without a question to MPI, because it has asked before:
-/// the context, or else the prospect. Both null for others, and once any communicator has lost its
-/// attachment since. Valid while the communicator is.
+/// SeenComm is what this thread knows of a communicator without a question to MPI, because it has
+/// asked before: the context, or else the prospect. Both are null for others, and once any
+/// communicator has lost its attachment since. Valid while the communicator is.
 struct SeenComm {
     CommContext* context = nullptr;
     Prospect* prospect = nullptr;
@@ -30,27 +31,27 @@ struct SeenComm {
     bool is_nothing() const { return context == nullptr && prospect == nullptr; }
 };
 SeenComm seen_comm(MPI_Comm comm);
-/// The same, but MPI is asked about a communicator that this thread has not seen. One where nothing
-/// hangs gets a prospect if it `may_be_attached_by_use` and has several ranks. Local.
+/// Does what seen_comm() does, but asks MPI about a communicator that this thread has not seen. One
+/// where nothing hangs gets a prospect if it `may_be_attached_by_use` and has several ranks. Local.
 SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use);
 
-/// What this thread has seen is over: it asks MPI again. Thread safe.
+/// Makes all threads forget what they have seen, so that they ask MPI again. Thread safe.
 void forget_seen();
 
-/// What the interposer is told of an allreduce that has passed for the sake of its communicator's
-/// prospect, so that it can let others pass by itself.
+/// Returns what the interposer is told of an allreduce that has passed for the sake of its
+/// communicator's prospect, so that it can let others pass by itself.
 GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
                            const KindOfCall& kind);
 
-/// Of a communicator that is not attached; null if it is, if it is being freed, and once
-/// MPI_Finalize has begun. Local.
+/// Returns the prospect of a communicator that is not attached; null if it is attached or being
+/// freed, and once MPI_Finalize has begun. Local.
 Result<Prospect*> prospect_of(MPI_Comm comm);
 
-/// What of a context is made at once.
+/// Parts says what of a context is made at once.
 enum class Parts : std::uint8_t {
     all,
     tree_between_hosts,  ///< no tree if all ranks are on one host: its memory may do
-    without_tree         ///< of use on one host alone
+    without_tree         ///< no tree, and no context if no ranks share memory
 };
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
@@ -59,10 +60,10 @@ enum class Parts : std::uint8_t {
 /// ranks are on several hosts. Collective. Errors: those of CommContext::make.
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts);
 
-/// Notes on the communicator that it could not be attached. Local.
+/// Marks the communicator as one that could not be attached. Local.
 Status refuse(MPI_Comm comm);
-/// Why it is not to be attached; none: nothing speaks against it. It could not be, too, if it is
-/// being freed, or MPI_Finalize has begun.
+/// Returns why the communicator is not to be attached; none if nothing speaks against it. It cannot
+/// be attached either if it is being freed, or once MPI_Finalize has begun.
 Result<PassReason> refusal_of(MPI_Comm comm);
 
 }  // namespace gradcoll

@@ -13,10 +13,10 @@ namespace {
 
 static_assert(most_options <= 64, "one bit a setting");
 
-/// What one info object says: the settings it names, and keys that are none.
+/// InfoKeys is what one info object says: the settings it names, and keys that name none.
 struct InfoKeys {
-    std::uint64_t settings = 0;        ///< a bit for each, by its place in the table
-    std::uint64_t may_limit_loss = 0;  ///< 1: one that is none was meant to limit loss
+    std::uint64_t settings = 0;        ///< one bit for each setting, by its place in the table
+    std::uint64_t may_limit_loss = 0;  ///< 1: a key that names no setting was meant to limit loss
     std::vector<std::string> unknown;
 };
 
@@ -42,7 +42,7 @@ Result<InfoKeys> keys_of(MPI_Info info) {
     return keys;
 }
 
-/// The keys that any rank has. Collective.
+/// Adds the keys that any other rank has. Collective.
 Status take_of_all_ranks(MPI_Comm comm, InfoKeys& keys) {
     std::uint64_t all[] = {keys.settings, keys.may_limit_loss};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UINT64_T, MPI_BOR, comm),
@@ -57,7 +57,8 @@ void warn_on_rank_0(const CommContext& context, std::string_view key, const std:
         "info key {} of communicator '{}' is ignored: {}", key, context.identity().name(), why);
 }
 
-/// From now on, on all ranks, which all come here for the same key. Collective.
+/// Adds the key to what is ignored and may limit loss. All ranks come here for the same key.
+/// Collective.
 Status doubt(CommContext& context, std::string_view key) {
     SettingsText proposed = context.settings().text();
     proposed.add_doubt(

@@ -15,7 +15,7 @@
 namespace gradcoll {
 namespace {
 
-/// Whether the call would be served over the tree under the settings of the process.
+/// Returns whether the call would be served over the tree under the settings of the process.
 bool is_for_tree(const OfferedSize& size) {
     const Settings& settings = process_settings();
     if (size.is_compared || size.needs_one_host) return size.is_compared;
@@ -42,7 +42,8 @@ std::string name_of(MPI_Comm comm) {
     return name;
 }
 
-/// A failure is the same on every rank: it is said once and remembered, so that nobody tries again.
+/// Returns the context, or tells why there is none. A failure is the same on every rank: it is said
+/// once and remembered, so that nobody tries again.
 OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
     if (context) return {std::move(context).value()};
     codec_is_excused();
@@ -55,8 +56,8 @@ OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> conte
     return {nullptr, PassReason::attaching_failed};
 }
 
-/// What is known of the communicator without asking other ranks; nothing if it is not attached, but
-/// could be.
+/// Returns what is known of the communicator without asking other ranks; nothing if it is not
+/// attached, but could be.
 OfferedComm without_asking(MPI_Comm comm) {
     auto attached = attached_context(comm);
     if (!attached) return {nullptr, PassReason::invalid_comm};
@@ -71,7 +72,7 @@ OfferedComm without_asking(MPI_Comm comm) {
     return {nullptr, refusal ? *refusal : PassReason::attaching_failed};
 }
 
-/// Once. If it fails, the calls that need the tree pass.
+/// Tries once to make the tree. If that fails, the calls that need the tree pass.
 void prepare_tree(CommContext& context) {
     if (context.has_tree() || context.tree_failed()) return;
     if (const Status status = context.prepare_tree(); !status.ok())
@@ -80,12 +81,12 @@ void prepare_tree(CommContext& context) {
             context.identity().name(), status.message());
 }
 
-/// Whether the shared memory of one host serves the call.
+/// Returns whether the shared memory of one host serves the call.
 bool needs_no_tree(const CommContext& context, const OfferedSize& size) {
     return size.fits_one_host && context.one_host().may_open();
 }
 
-/// By a call that can wait for others.
+/// Prepares the tree if the call needs it and can wait for other ranks.
 void prepare_tree_for(CommContext& context, const OfferedSize& size) {
     if (size.may_attach && !needs_no_tree(context, size)) prepare_tree(context);
 }
@@ -100,23 +101,25 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
         (*prospect)->give_up(why);
 }
 
-/// Each has a duplicate of its communicator, of which MPICH can have 2048 with all the program's
-/// own, and a program that has many makes short use of them.
+/// So many communicators are attached by use. Each has a duplicate of its communicator, of which
+/// MPICH can have 2048 with all the program's own, and a program that has many uses each only for a
+/// short time.
 constexpr int most_attached_by_use = 256;
 
-/// Adds the call to the account. Ranks on several hosts are no prospect, but long vectors are.
+/// Adds the call to the account, and returns whether attaching is worth it. Ranks on several hosts
+/// are no prospect, but long vectors are.
 bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
     if (parts == Parts::without_tree) return prospect.add(size.bytes);
     return prospect.pass_reason() == PassReason::short_vector || prospect.add_wanted(size.bytes);
 }
 
-/// Attaches at the call that makes it pay. Collective then.
+/// Attaches at the call that makes it pay, which is collective then.
 OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     constexpr PassReason passes = PassReason::short_of_attaching;
     if (!size.fits_one_host || !shared_memory_is_allowed()) return {nullptr, passes};
     const auto prospect = prospect_of(comm);
     if (!prospect || *prospect == nullptr) return {nullptr, passes};
-    // Also of a call whose buffers are wrong here: no rank may look at its own alone.
+    // This counts a call whose buffers are wrong here, too: no rank may look at its own alone.
     if (!is_worth_it(**prospect, size, parts) || !size.may_attach ||
         !is_paid_on_all(comm, **prospect))
         return {nullptr, (*prospect)->pass_reason()};
@@ -150,7 +153,7 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
     SeenComm seen = known_comm(comm, by_use);
-    // It may have one for the sake of the roll call.
+    // It may have a prospect for the sake of the roll call.
     if (!by_use && seen.prospect != nullptr && !seen.prospect->has_given_up())
         seen.prospect = nullptr;
     return seen;

@@ -11,14 +11,15 @@
 namespace gradcoll {
 namespace {
 
-/// Less than attaching takes (docs/decisions/016-attach-by-use.md says why).
+/// This is less than attaching takes (docs/decisions/016-attach-by-use.md says why).
 constexpr std::uint64_t usual_first_price_ns = 4'000;
-/// What it takes with few ranks after the first of their communicators, freeing included.
+/// Attaching takes so long with few ranks after the first of their communicators, freeing included.
 constexpr std::uint64_t real_price_ns = 12'000;
 constexpr std::uint64_t highest_price_ns = 16 * usual_first_price_ns;
 std::atomic<std::uint64_t> asked_price_ns{usual_first_price_ns};
 
-/// Calls that are to add in one order are served from the first one on.
+/// Returns 0 with gc_reproducible: calls that are to add in one order are served from the first one
+/// on.
 std::uint64_t first_price_ns() {
     return process_settings().reproducible ? 0 : usual_first_price_ns;
 }
@@ -29,7 +30,7 @@ struct KnownKind {
     KindOfCall kind;
 };
 
-/// Where this thread keeps the kind, or another one in its place.
+/// Returns the place where this thread keeps the kind, or another kind in its place.
 KnownKind& place_of(const CallArguments& arguments) {
     constexpr int bits = 4;
     thread_local std::array<KnownKind, 1 << bits> kinds;

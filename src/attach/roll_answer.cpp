@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view enable_name = "GC_ENABLE";
 constexpr std::string_view version_name = "the version of the library";
 
-/// Beside the settings that communicators can have.
+/// Returns whether ranks must have the option alike: the settings that communicators can have, and
+/// a few more.
 bool decides_where_calls_go(const OptionInfo& row) {
     return !row.info_key.empty() || setting_of(row.id).read != nullptr ||
            row.id == OptionId::intercept;
@@ -23,7 +24,7 @@ std::string_view public_name_of(const OptionInfo& row) {
     return row.info_key.empty() ? row.variable : row.info_key;
 }
 
-/// What a rank that does not name it has.
+/// Returns the text of a claim that a rank does not name.
 std::string default_of_claim(std::string_view name) {
     if (name == enable_name) return "on";
     for (const OptionInfo& row : option_table())
@@ -66,7 +67,7 @@ RollAnswer roll_answer(bool enabled) {
         fmt::format("{}.{}.{}", GC_VERSION_MAJOR, GC_VERSION_MINOR, GC_VERSION_PATCH));
     add(enable_name, enabled ? "on" : "off");
     const SettingsText settings = SettingsText::from_environment();
-    // What is off does nothing that its other settings could change.
+    // A library that is off does nothing that its other settings could change.
     for (const OptionInfo& row : option_table())
         if (decides_where_calls_go(row) && enabled) add(public_name_of(row), settings[row.id]);
     Hash hash;

@@ -12,15 +12,15 @@
 namespace gradcoll {
 
 struct RollAnswer {
-    std::vector<Claim> claims;  ///< as many, in one order, on all ranks
-    std::string text;           ///< those that are not as by default: "name=text\n"
-    std::uint64_t hash = 0;     ///< of all
+    std::vector<Claim> claims;  ///< number and order are the same on all ranks
+    std::string text;           ///< the claims that differ from their defaults: "name=text\n"
+    std::uint64_t hash = 0;     ///< hash of all claims
 };
 
-/// Of the process, whose GC_ENABLE is `enabled`.
+/// Returns the answer of this process, whose GC_ENABLE is `enabled`.
 RollAnswer roll_answer(bool enabled);
 
-/// What differs between the texts of two ranks, for people.
+/// Returns what differs between the texts of two ranks, as a message for people.
 std::string difference_of(int rank, std::string_view text, int other_rank,
                           std::string_view other_text);
 

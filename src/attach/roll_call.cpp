@@ -26,7 +26,8 @@ std::atomic<bool> ranks_are_to_meet{false};
 namespace {
 
 constexpr std::uint64_t one_second_ns = 1'000'000'000;
-/// For notes of ranks that MPI_Init waited for; where nothing was left before it, they may be late.
+/// Ranks wait so long for the notes of others. If the notes were left before MPI_Init, which waits
+/// for all ranks, they come soon; if not they may be late.
 constexpr std::uint64_t note_patience_ns = one_second_ns;
 constexpr std::uint64_t patience_without_init_ns = 10 * one_second_ns;
 constexpr std::uint64_t silence_of_host_ns = 10 * one_second_ns;
@@ -42,17 +43,17 @@ struct RollCall {
     bool is_one_host() const { return job && job->ranks == job->ranks_on_host; }
 };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// It is never destroyed: calls may still come while the process exits.
 RollCall& roll_call() {
     static RollCall& only = *new RollCall;
     return only;
 }
 
-/// What the notes of this host say of some ranks of the job.
+/// A Standing is what the notes of this host say of some ranks of the job.
 struct Standing {
-    std::vector<int> absent;                                       ///< without a note
-    std::vector<RollSheet::Note> present;                          ///< in the order of the ranks
-    std::optional<std::pair<std::size_t, std::size_t>> different;  ///< two of `present`
+    std::vector<int> absent;               ///< ranks without a note
+    std::vector<RollSheet::Note> present;  ///< notes in the order of the ranks
+    std::optional<std::pair<std::size_t, std::size_t>> different;  ///< two places in `present`
 
     bool is_alike() const { return absent.empty() && !different; }
 };
@@ -66,7 +67,7 @@ std::vector<RollSheet::Note> closed_notes(const RollCall& call) {
     return notes;
 }
 
-/// The same for all from the first question on.
+/// Returns the notes of this host, which are the same for all from the first question on.
 const std::vector<RollSheet::Note>& notes_of_host() {
     static const std::vector<RollSheet::Note>& notes = *new std::vector(closed_notes(roll_call()));
     return notes;
@@ -131,7 +132,7 @@ std::string title_of(MPI_Comm comm) {
     return name;
 }
 
-/// Aloud only on the rank that speaks, and there once.
+/// Says it aloud only on the rank that speaks, and there once.
 void say_that_calls_pass(MPI_Comm comm, bool speaks, const std::string& reason) {
     static std::once_flag once;
     const std::string text = fmt::format("calls on communicator '{}' pass to the MPI library: {}",
@@ -146,7 +147,7 @@ bool is_off(const RollSheet::Note& note) {
     return note.text.find("GC_ENABLE=off") != std::string_view::npos;
 }
 
-/// Of those that have the library and use it, the first.
+/// Returns whether this rank is the first of those that have the library and use it.
 bool speaks_for(const Standing& standing) {
     for (const auto& note : standing.present)
         if (!is_off(note)) return note.rank == rank_in_world();
@@ -165,8 +166,8 @@ bool settle_on_host(MPI_Comm comm, Prospect& prospect, const Standing& standing)
 
 // ---- ranks of several hosts
 
-/// Groups whose ranks have met, none of which has threads that make calls at the same time: so all
-/// know of it before they make calls on communicators of fewer of them.
+/// MetGroups holds groups whose ranks have met, none of which has threads that make calls at the
+/// same time: so all know of it before they make calls on communicators of fewer of them.
 class MetGroups {
   public:
     bool include(std::vector<int> ranks) {
@@ -208,8 +209,8 @@ void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
         lacking > 0 ? fmt::format(" ({} on this host did not load it)", lacking) : "");
 }
 
-/// A nonblocking collective, which no blocking one of the program is ever taken for: a rank without
-/// the library makes the others wait here, not take its numbers for theirs.
+/// Waits for a nonblocking collective, which MPI never matches with a blocking one of the program:
+/// a rank without the library makes the others wait here, not take its numbers for theirs.
 Status wait_for_all(MPI_Request& request, MPI_Comm comm, const Standing& standing) {
     const std::uint64_t begin_ns = now_ns();
     bool has_warned = false;
@@ -224,7 +225,7 @@ Status wait_for_all(MPI_Request& request, MPI_Comm comm, const Standing& standin
 
 struct Meeting {
     bool alike = false;
-    bool in_one_order = false;  ///< no rank has threads that make calls at the same time
+    bool in_one_order = false;  ///< whether no rank has threads that make calls at the same time
 };
 
 Result<Meeting> ask_all(MPI_Comm comm, const Standing& standing) {
@@ -278,7 +279,7 @@ Status try_to_meet(MPI_Comm comm) {
         (*prospect)->pass_reason() == PassReason::ranks_differ)
         return {};
     const std::vector<int> ranks = world_ranks_of(comm);
-    // Processes of another job: nothing is known of them here, nor there of these.
+    // Of processes of another job nothing is known here, nor there of these.
     if (ranks.empty() || met_groups().include(ranks)) {
         (*prospect)->note_met();
         return {};

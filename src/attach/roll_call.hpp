@@ -10,22 +10,23 @@
 
 namespace gradcoll {
 
-/// The first thing that the interposer does, at best before MPI_Init, in which ranks wait for each
-/// other: leaves a note on this process in the memory of the host. `enabled`: GC_ENABLE. Once.
+/// Leaves a note on this process in the memory of the host, once. This is the first thing that the
+/// interposer does, at best before MPI_Init, in which ranks wait for each other. `enabled` is
+/// GC_ENABLE.
 void answer_roll_call(bool enabled, bool before_mpi);
-/// After MPI_Init: what is left of the roll call goes with MPI_Finalize.
+/// Begins the roll call after MPI_Init. What is left of it goes with MPI_Finalize.
 void roll_call_has_begun();
 
-/// Whether all ranks of the communicator answered alike; if not, its calls pass for good
-/// (PassReason::ranks_differ), and one rank says why, once a job. Where all ranks of the job share
-/// a host: local, but for a second that one which does not answer is waited for, once. Elsewhere
-/// no, until they have met.
+/// Returns whether all ranks of the communicator answered alike; if not, its calls pass for good
+/// (PassReason::ranks_differ), and one rank says why, once a job. If all ranks of the job share a
+/// host this is local, but for a second that one which does not answer is waited for, once.
+/// Elsewhere it returns false until they have met.
 bool all_answer_alike(MPI_Comm comm, Prospect& prospect);
 
 extern std::atomic<bool> ranks_are_to_meet;
-/// In a job of several hosts: at its first blocking call that no rank leaves before all have come
-/// (whatever its length, and whoever serves it), ranks of a communicator that nobody has asked
-/// about ask each other. Elsewhere nothing. Collective, with whoever has the library.
+/// Makes ranks of a communicator that nobody has asked about ask each other, in a job of several
+/// hosts: at its first blocking call that no rank leaves before all have come (whatever its length,
+/// and whoever serves it). Elsewhere it does nothing. Collective, with whoever has the library.
 void meet_if_new(MPI_Comm comm);
 inline bool meetings_are_wanted() {
     return ranks_are_to_meet.load(std::memory_order_relaxed);

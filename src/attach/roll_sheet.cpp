@@ -18,7 +18,7 @@
 namespace gradcoll {
 namespace {
 
-/// Of what lies in the memory; part of the file's name.
+/// This is the version of what lies in the memory; it is part of the file's name.
 constexpr int sheet_layout = 1;
 constexpr std::size_t note_text_bytes = 1000;
 
@@ -38,7 +38,7 @@ Status sheet_failure(const char* step, const std::string& path) {
     return {Code::io, fmt::format("{}: {} failed: {}", path, step, std::strerror(errno))};
 }
 
-/// That nobody else can have made, or can open.
+/// Checks that nobody else can have made the file, or can open it.
 Status check_sheet_owner(int file, const std::string& path) {
     struct stat found {};
     if (fstat(file, &found) != 0) return sheet_failure("stat", path);
@@ -54,10 +54,11 @@ void nap_before_look() {
 
 }  // namespace
 
-/// All zero at first.
+/// A Page is all zero at first.
 struct RollSheet::Page {
     std::atomic<std::uint32_t> claimed;
-    std::atomic<std::uint32_t> closed;  ///< 0: open; else one more than the notes that count
+    std::atomic<std::uint32_t> closed;  ///< 0: open; else one more than the number of notes that
+                                        ///< count
 
     SheetLine* lines() { return reinterpret_cast<SheetLine*>(this + 1); }
 };
@@ -73,7 +74,8 @@ Result<std::unique_ptr<RollSheet>> RollSheet::open(const JobOnHost& job) {
                             S_IRUSR | S_IWUSR);
     if (file < 0) return sheet_failure("open", path);
     Status status = check_sheet_owner(file, path);
-    // Allocated, not only as long: memory that is not there would end the process at its use.
+    // The file is allocated, not only made as long: memory that is not there would end the process
+    // at its use.
     if (status.ok() && (errno = posix_fallocate(file, 0, static_cast<off_t>(size))) != 0)
         status = sheet_failure("allocating", path);
     void* const memory =
@@ -88,7 +90,7 @@ RollSheet::~RollSheet() {
     munmap(page_, sheet_bytes(sizeof(Page), job_.ranks_on_host));
 }
 
-/// As many as have come without a gap.
+/// Returns how many notes have come without a gap.
 int RollSheet::written() const {
     int count = 0;
     while (count < job_.ranks_on_host &&
@@ -120,7 +122,7 @@ int RollSheet::close(std::uint64_t patience_ns) {
             nap_before_look();
     }
     unlink();
-    // What others could have damaged leads nowhere.
+    // Others could have damaged the number, so it is bounded.
     return static_cast<int>(std::min(closed - 1, static_cast<std::uint32_t>(job_.ranks_on_host)));
 }
 

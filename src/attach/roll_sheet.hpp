@@ -14,32 +14,33 @@
 
 namespace gradcoll {
 
-/// A file in /dev/shm that only this user can open. Its name is gone as soon as all ranks have
-/// written or one has closed the sheet; a job that is killed before leaves it behind.
+/// A RollSheet is a file in /dev/shm that only this user can open. Its name is gone as soon as all
+/// ranks have written or one has closed the sheet; a job that is killed before leaves it behind.
 class RollSheet {
   public:
     struct Note {
-        int rank = 0;  ///< in MPI_COMM_WORLD
+        int rank = 0;  ///< number in MPI_COMM_WORLD
         std::uint64_t hash = 0;
-        std::string_view text;  ///< its beginning, what there is room for
+        std::string_view text;  ///< its beginning, as far as there is room
     };
 
-    /// The one of the job, made by whoever comes first. Errors: io.
+    /// Opens the sheet of the job, which whoever comes first makes. Errors: io.
     static Result<std::unique_ptr<RollSheet>> open(const JobOnHost& job);
     ~RollSheet();
     RollSheet(const RollSheet&) = delete;
     RollSheet& operator=(const RollSheet&) = delete;
 
-    /// Once for a process. The note counts if it is here before the sheet is closed.
+    /// Writes the note of this process, once. The note counts if it is here before the sheet is
+    /// closed.
     void write(int rank, std::uint64_t hash, std::string_view text);
-    /// Closes it, at once if all ranks have written, else after `patience_ns`; returns how many
-    /// notes it has, which from then on is the same for all ranks. Thread safe.
+    /// Closes the sheet, at once if all ranks have written, else after `patience_ns`; returns how
+    /// many notes it has, which from then on is the same for all ranks. Thread safe.
     int close(std::uint64_t patience_ns);
-    /// Below what close() returned.
+    /// Returns a note; `index` is below what close() returned.
     Note note(int index) const;
 
     const JobOnHost& job() const { return job_; }
-    /// From now on no other process finds it.
+    /// Makes the sheet one that no other process finds from now on.
     void unlink() const;
 
   private:
