@@ -17,8 +17,8 @@ std::vector<std::uint64_t> hashes_of(const std::vector<Claim>& claims) {
     return hashes;
 }
 
-/// The smallest hash of a claim over all ranks and (by its complement) the largest: equal if all
-/// are.
+/// Returns the place of the first claim that is not the same on all ranks; nothing if all are. It
+/// compares the smallest hash of a claim over all ranks with (by its complement) the largest.
 Result<std::optional<std::size_t>> first_difference(MPI_Comm comm,
                                                     const std::vector<std::uint64_t>& hashes) {
     std::vector<std::uint64_t> bounds;
@@ -35,7 +35,7 @@ Result<std::optional<std::size_t>> first_difference(MPI_Comm comm,
     return std::optional<std::size_t>();
 }
 
-/// Ranks whose hash is not rank 0's, ascending; the same on every rank.
+/// Returns the ranks whose hash is not rank 0's, ascending; the same on every rank.
 Result<std::vector<int>> ranks_unlike_rank_0(MPI_Comm comm, std::uint64_t hash) {
     int rank_count = 0;
     PMPI_Comm_size(comm, &rank_count);
@@ -48,7 +48,7 @@ Result<std::vector<int>> ranks_unlike_rank_0(MPI_Comm comm, std::uint64_t hash) 
     return ranks;
 }
 
-/// The text of `root`, cut to what a message should quote.
+/// Returns the text of `root`, cut to what a message should quote.
 Result<std::string> text_of_rank(MPI_Comm comm, int root, const std::string& mine) {
     char text[128] = {};
     mine.copy(text, sizeof text - 1);
@@ -82,7 +82,7 @@ Status status_of(const std::function<Status()>& work) try { return work(); } cat
     return status_of_current_exception();
 }
 
-/// `others`: what those say where it went well, if it did not everywhere.
+/// Returns ok if all ranks are ok. If this rank is ok and another is not, it returns `others`.
 Status ok_on_all(MPI_Comm comm, const Status& mine, const Status& others) {
     const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
     return all_good || !mine.ok() ? mine : others;

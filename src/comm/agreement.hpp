@@ -13,32 +13,35 @@
 
 namespace gradcoll {
 
-/// Something that should be the same on all ranks.
+/// A Claim is something that should be the same on all ranks.
 struct Claim {
-    std::string_view name;  ///< for the message: "setting gc_codec", "count"
+    std::string_view name;  ///< name for the message: "setting gc_codec", "count"
     std::string text;
 };
 
-/// Collective over `comm` (with MPI_ERRORS_RETURN); all ranks pass the same number of claims in the
-/// same order. One small allreduce if all agree. Errors, the same on every rank: invalid_argument,
-/// naming the first claim that differs, the values of rank 0 and of the first rank that differs
-/// from it, and which ranks do; transport.
+/// Compares the claims of all ranks, with one small allreduce if all agree. Collective over `comm`
+/// (with MPI_ERRORS_RETURN); all ranks pass the same number of claims in the same order. Errors,
+/// the same on every rank: invalid_argument, naming the first claim that differs, the values of
+/// rank 0 and of the first rank that differs from it, and which ranks do; transport.
 Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims);
 
-/// A claim on which ranks differ: its place among all, and what agree_on() says of it.
+/// A ClaimDifference is a claim on which ranks differ: its place among all, and what agree_on()
+/// says of it.
 struct ClaimDifference {
     std::size_t claim = 0;
     std::string message;
 };
-/// The first one, if there is any. Collective; the same on every rank. Errors: transport.
+/// Returns the first difference, if there is any; the same on every rank. Collective. Errors:
+/// transport.
 Result<std::optional<ClaimDifference>> difference_in(MPI_Comm comm,
                                                      const std::vector<Claim>& claims);
 
-/// Whether `mine` holds on all ranks. Collective. Errors: transport.
+/// Returns whether `mine` holds on all ranks. Collective. Errors: transport.
 Result<bool> all_ranks(MPI_Comm comm, bool mine);
-/// Ok on all ranks, or on none: on those where `mine` is, io. Collective. Errors: transport.
+/// Returns ok on all ranks, or on none: ranks where `mine` is ok get io. Collective. Errors:
+/// transport.
 Status agreed(MPI_Comm comm, const Status& mine);
-/// `work` is done on all ranks, or counts as done on none. What it throws is a failure, too. Where
+/// Does `work` on all ranks, or counts it as done on none. What it throws is a failure, too. Where
 /// it went well the others' failure is peer_failed: "another rank could not" and `what`.
 /// Collective. Errors: those of `work`; transport.
 Status done_on_all(MPI_Comm comm, std::string_view what, const std::function<Status()>& work);

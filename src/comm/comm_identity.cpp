@@ -23,10 +23,11 @@ namespace {
 
 std::atomic<bool> sees_completions{false};
 
-/// The most of one communicator so far.
+/// This is the largest number of ranks of a communicator so far.
 std::atomic<int> most_ranks_seen{0};
 
-/// The ranks of other communicators want the cores, too.
+/// Returns how many ranks of the job this host may have: those of other communicators want the
+/// cores, too.
 int ranks_of_job(int ranks_of_comm) {
     int most = most_ranks_seen;
     while (most < ranks_of_comm && !most_ranks_seen.compare_exchange_weak(most, ranks_of_comm)) {
@@ -39,7 +40,7 @@ bool should_yield(int ranks_of_comm) {
     return ranks_of_job(ranks_of_comm) > this_host().processors;
 }
 
-/// Of its name, and of what its system calls the time since it was started.
+/// Returns a hash of the host's name and of the present boot of its system.
 std::uint64_t hash_of_host() {
     char name[256] = {};
     gethostname(name, sizeof name - 1);
@@ -116,7 +117,7 @@ CommIdentity CommIdentity::part_behind_network(PrivateComm comm) const {
     return made;
 }
 
-/// One question to all ranks for what they must all have alike: the least of each number.
+/// Asks all ranks one question for what they must all have alike: the least of each number.
 Status CommIdentity::greet() {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);

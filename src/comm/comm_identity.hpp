@@ -14,13 +14,13 @@
 
 namespace gradcoll {
 
-/// A duplicate of a communicator, for our messages alone. Frees itself while MPI runs. Errors on it
-/// come back as codes (return_errors() in token.hpp).
+/// A PrivateComm is a duplicate of a communicator, for our messages alone. It frees itself while
+/// MPI runs. Errors on it come back as codes (return_errors() in token.hpp).
 class PrivateComm {
   public:
-    /// Collective over `parent`. Errors: transport.
+    /// Makes a duplicate of `parent`. Collective over it. Errors: transport.
     static Result<PrivateComm> make(MPI_Comm parent);
-    /// None: MPI_COMM_NULL.
+    /// Makes one that has no communicator (MPI_COMM_NULL).
     PrivateComm() = default;
     PrivateComm(PrivateComm&& other) noexcept;
     PrivateComm& operator=(PrivateComm&&) = delete;
@@ -34,49 +34,53 @@ class PrivateComm {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// All but the caller's handle stays as it was when the communicator was attached.
+/// Nothing in a CommIdentity but the caller's handle changes after the communicator was attached.
 class CommIdentity {
   public:
-    /// Collective over `comm`, an intracommunicator. Errors: transport.
+    /// Makes the identity of `comm`, an intracommunicator. Collective over `comm`. Errors:
+    /// transport.
     static Result<CommIdentity> make(MPI_Comm comm);
-    /// Some ranks of it, in a communicator of their own. Local; what holds for all ranks of the
-    /// whole is known.
+    /// Returns the identity of some of its ranks, in a communicator of their own. Local; what holds
+    /// for all ranks of the whole is known.
     CommIdentity part(PrivateComm comm) const;
-    /// The same for ranks of one host, of which one talks to other hosts for all.
+    /// Does the same for ranks of one host, of which one talks to other hosts for all.
     CommIdentity part_behind_network(PrivateComm comm) const;
 
-    /// The caller's communicator; MPI_COMM_NULL once it has been freed.
+    /// Returns the caller's communicator; MPI_COMM_NULL once it has been freed.
     const MPI_Comm& user_comm() const { return user_comm_; }
     void forget_user_comm() { user_comm_ = MPI_COMM_NULL; }
     MPI_Comm private_comm() const { return private_comm_.handle(); }
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
-    /// As at world_ranks_of().
+    /// Returns what world_ranks_of() says of the communicator.
     const std::vector<int>& world_ranks() const { return world_ranks_; }
-    /// What all ranks know from an earlier communicator of these processes; null if one does not.
+    /// Returns what all ranks know from an earlier communicator of these processes; null if one of
+    /// them does not.
     const ProcessFacts* known() const { return known_ ? &*known_ : nullptr; }
-    /// From now on later communicators of these processes need not ask for the tuning, nor whether
-    /// the settings of the environment are alike, which they are, or whether some rank ignores
-    /// something that may limit loss.
+    /// Remembers what was agreed on. Later communicators of these processes need not ask for the
+    /// tuning, nor whether the settings of the environment are alike, which they are, or whether
+    /// some rank ignores something that may limit loss.
     void remember_agreed(std::shared_ptr<const Tuning> tuning, bool loss_in_doubt) const;
-    /// Whether this rank says what all ranks would say alike: rank 0 of the job, or, where that
-    /// takes no part, rank 0 of the communicator.
+    /// Returns whether this rank says what all ranks would say alike: rank 0 of the job does, or,
+    /// if that takes no part, rank 0 of the communicator.
     bool speaks_for_job() const;
-    /// As rank 0 had it: names belong to a rank, and GC_COMPRESS_COMMS must mean the same on all.
+    /// Returns the name that rank 0 had for it: names belong to a rank, and GC_COMPRESS_COMMS must
+    /// mean the same on all.
     const std::string& name() const { return name_; }
-    /// More than one rank, and all of them on this host.
+    /// Returns whether there are several ranks, and all of them on this host.
     bool is_one_host() const { return is_one_host_; }
-    /// Of the host that has most of them.
+    /// Returns how many ranks are on the host that has most of them.
     int most_ranks_on_host() const { return most_ranks_on_host_; }
-    /// Whether this rank gives its core away while it waits (GC_YIELD). By itself it does if the
-    /// ranks of its whole job on this host outnumber the cores, as far as is known: a communicator
-    /// of two has no cores of its own where others run. Local: nobody else sees what it does.
+    /// Returns whether this rank gives its core away while it waits (GC_YIELD). By default it does
+    /// if the ranks of its whole job on this host outnumber the cores, as far as is known: a
+    /// communicator of two has no cores of its own where others run. Local: nobody else sees what
+    /// it does.
     bool yields() const { return yields_; }
-    /// How it waits in shared memory.
+    /// Returns how this rank waits in shared memory.
     const Patience& patience() const { return patience_; }
-    /// Whether MPI_THREAD_MULTIPLE holds on every rank.
+    /// Returns whether MPI_THREAD_MULTIPLE holds on every rank.
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
-    /// Whether every rank sees how its program completes requests (completions_are_seen()).
+    /// Returns whether every rank sees how its program completes requests (completions_are_seen()).
     bool all_ranks_see_completions() const { return all_ranks_see_completions_; }
 
   private:
@@ -105,13 +109,16 @@ class CommIdentity {
 struct HostFacts {
     std::uint64_t hash = 0;  ///< equal on processes of one host, different on those of others
     long processors = 0;
-    int ranks_by_launcher = 0;  ///< of this job on this host; 0: the launcher does not say
+    int ranks_by_launcher = 0;  ///< number of ranks of this job on this host; 0: the launcher does
+                                ///< not say
 };
-/// Asks the system the first time, which takes as long as a few calls.
+/// Returns the facts of this host. It asks the system the first time, which takes as long as a few
+/// calls.
 const HostFacts& this_host();
 
-/// From now on this process makes progress whenever the program waits for a request of MPI, on the
-/// program's thread: so requests of ours end without MPI_THREAD_MULTIPLE, too. Thread safe.
+/// Makes it known that this process makes progress from now on whenever the program waits for a
+/// request of MPI, on the program's thread: so requests of ours end without MPI_THREAD_MULTIPLE,
+/// too. Thread safe.
 void completions_are_seen();
 
 }  // namespace gradcoll

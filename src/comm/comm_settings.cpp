@@ -13,8 +13,8 @@
 namespace gradcoll {
 namespace {
 
-/// Whatever goes into Settings must be the same everywhere, also if communicators cannot have it
-/// each their own way.
+/// Returns the claims that ranks compare. Whatever goes into Settings must be the same everywhere,
+/// also if communicators cannot have it each their own way.
 std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) {
     std::vector<Claim> claims;
     for (const OptionInfo& row : option_table())
@@ -26,7 +26,8 @@ std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) 
     return claims;
 }
 
-/// Of the process: ranks that differ in them only use the same values all the same.
+/// Returns the complaints about the options of the process. Ranks that differ in these alone use
+/// the same values all the same.
 std::string all_complaints() {
     std::string all;
     for (const OptionComplaint& complaint : checked_options().complaints())
@@ -36,7 +37,7 @@ std::string all_complaints() {
 
 }  // namespace
 
-/// In every process, whatever the communicator.
+/// Tells a line once in every process, whatever the communicator.
 void CommSettings::tell_once(const std::string& line) const {
     static std::mutex& mutex = *new std::mutex;
     static std::set<std::string>& told = *new std::set<std::string>;

@@ -10,39 +10,40 @@
 
 namespace gradcoll {
 
-/// Before the first take() there are none.
+/// CommSettings has no settings before the first take().
 class CommSettings {
   public:
-    /// `comm`: private. `speaks`: as at CommIdentity::speaks_for_job(). `tuning`: the same on all
-    /// ranks.
+    /// `comm` is the private communicator, `speaks` is CommIdentity::speaks_for_job(), and `tuning`
+    /// is the same on all ranks.
     CommSettings(MPI_Comm comm, bool speaks, std::shared_ptr<const Tuning> tuning)
         : comm_(comm), speaks_(speaks), tuning_(std::move(tuning)) {}
 
     const Settings& current() const { return current_; }
     const SettingsText& text() const { return text_; }
-    /// Of training, for the settings' schedule.
+    /// Returns the step of training, for the settings' schedule.
     std::int64_t step() const { return step_; }
     void set_step(std::int64_t step) { step_ = step; }
 
-    /// Collective: the proposed settings, if all ranks propose the same and they are allowed.
-    /// `complaint`: what this rank found wrong with its arguments already (empty: nothing); then
-    /// all ranks fail. `also`: what else is to be alike. Where a rank ignores something that may
-    /// limit loss (SettingsText::doubt()), they are exact on all, and one line a job says so.
-    /// Changes nothing.
+    /// Returns the proposed settings, if all ranks propose the same and they are allowed.
+    /// `complaint` is what this rank found wrong with its arguments already (empty: nothing); then
+    /// all ranks fail. `also` lists what else is to be alike. If a rank ignores something that may
+    /// limit loss (SettingsText::doubt()), the settings are exact on all ranks, and one line a job
+    /// says so. Changes nothing. Collective.
     Result<Settings> agree(const SettingsText& proposed, const Status& complaint,
                            const std::vector<Claim>& also = {}) const;
-    /// What agree() has said of `text` holds from now on.
+    /// Takes the settings that agree() made of `text`.
     void take(const SettingsText& text, Settings settings);
 
-    /// What the settings leave to the library, for a communicator of several hosts; null: its tree
-    /// is not known yet, so calls that it may be for go and make it.
+    /// Chooses what the settings leave to the library, for a communicator of several hosts. `tree`
+    /// is null while the tree is not known yet: then calls that it may be for go and make it.
     void suit(const Tree* tree);
 
-    /// No model knows how fast devices encode: whoever uses some and names a codec gets it.
+    /// Makes ranks that use devices use the codec that they name: no model knows how fast devices
+    /// encode.
     void suit_devices() { current_.compress_if = CompressIf::always; }
 
-    /// With gc_check=collective: fails on all ranks if their claims differ. Collective then, else
-    /// nothing.
+    /// Compares claims with gc_check=collective, and fails on all ranks if they differ. Collective
+    /// then; else it does nothing.
     Status check_alike(const std::vector<Claim>& claims) const;
     bool checks_calls() const { return current_.check == CheckLevel::collective; }
 

@@ -12,10 +12,12 @@
 namespace gradcoll {
 namespace {
 
-/// True if no communicator of this rank, of this size or larger, had notes on that topology.
+/// Returns true if no communicator of this rank, of this size or larger, had notes on that
+/// topology.
 bool is_news(const std::string& topology, int rank_count) {
     static std::mutex mutex;
-    static auto& largest_told = *new std::map<std::string, int>;  // alive while others end
+    static auto& largest_told = *new std::map<std::string, int>;  // it outlives other static
+                                                                  // objects
     const std::scoped_lock lock(mutex);
     int& largest = largest_told[topology];
     if (largest >= rank_count) return false;
@@ -23,7 +25,8 @@ bool is_news(const std::string& topology, int rank_count) {
     return true;
 }
 
-/// What is measured anew in every run may give another tree each time.
+/// Refuses a topology that is measured anew in every run with gc_reproducible=on, as it may give
+/// another tree each time.
 Status check_is_reproducible(const std::string& topology, const Settings& settings) {
     if (!settings.reproducible) return {};
     const WrittenSource source = GRADCOLL_VALUE(written_source(topology));

@@ -11,8 +11,8 @@
 
 namespace gradcoll {
 
-/// Collective: discover_tree() and tell_notes(). `topology`: what `settings` say of it. Errors:
-/// those of the former; invalid_argument if gc_reproducible forbids what is asked.
+/// Calls discover_tree() and tell_notes(). `topology` is what `settings` say of it. Collective.
+/// Errors: those of discover_tree(); invalid_argument if gc_reproducible forbids what is asked.
 Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
                                                         const std::string& topology,
                                                         const Settings& settings);

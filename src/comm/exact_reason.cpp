@@ -6,7 +6,7 @@
 namespace gradcoll {
 namespace {
 
-// In the order of ExactReason.
+// The texts are in the order of ExactReason.
 constexpr const char* texts[] = {
     nullptr,
     "no lossy codec is set",

@@ -5,13 +5,13 @@
 
 namespace gradcoll {
 
-/// Why a call is not compressed. Those from above_max_bytes on are told even if the call passes
-/// because it is short: but for them it would be compressed, and long enough.
+/// ExactReason says why a call is not compressed. The reasons from above_max_bytes on are told even
+/// if the call passes because it is short: but for them it would be compressed, and long enough.
 enum class ExactReason : std::uint8_t {
     none,  ///< it is compressed
     no_lossy_codec,
     loss_in_doubt,
-    never_compressed,  ///< this kind of call
+    never_compressed,  ///< this kind of call never is
     not_a_sum,
     codec_not_defined,
     below_min_bytes,
@@ -24,7 +24,7 @@ enum class ExactReason : std::uint8_t {
     tolerance_too_small,
     count
 };
-/// For explanations; static. Null for `none`.
+/// Returns static text for explanations. Null for `none`.
 const char* text_of(ExactReason reason);
 
 }  // namespace gradcoll

@@ -9,15 +9,17 @@
 
 namespace gradcoll {
 
-/// Their communicators are their own: the whole may end before them.
+/// HostGroups have communicators of their own, which may outlive the whole communicator.
 struct HostGroups {
     CommIdentity local;                   ///< the ranks of this host, in their order
-    std::optional<CommIdentity> leaders;  ///< where this rank is one: rank 0 of its host
-    std::vector<int> leader_of;           ///< by rank of the whole, a rank of the whole
+    std::optional<CommIdentity> leaders;  ///< the leaders, if this rank is one: rank 0 of its host
+    std::vector<int> leader_of;  ///< for each rank of the whole, the rank of its leader in the
+                                 ///< whole
 
-    /// Hosts as MPI finds them. Collective over the whole. Errors: transport.
+    /// Makes the groups of the hosts that MPI finds. Collective over the whole. Errors: transport.
     static Result<HostGroups> make(const CommIdentity& whole);
-    /// Ranks that give the same number make a host, whatever the machine is. Collective likewise.
+    /// Makes a host of ranks that give the same number, whatever the machine is. Collective
+    /// likewise.
     static Result<HostGroups> make(const CommIdentity& whole, int host);
 };
 

@@ -15,7 +15,7 @@
 namespace gradcoll {
 namespace {
 
-// What a launcher of the other MPI library says may be about a job around this one.
+// Variables that a launcher of the other MPI library sets may be about a job around this one.
 #ifdef OPEN_MPI
 constexpr const char* rank_variable = "OMPI_COMM_WORLD_RANK";
 constexpr const char* ranks_variable = "OMPI_COMM_WORLD_SIZE";
@@ -32,7 +32,8 @@ std::optional<int> number_in(const char* variable, int least) {
 }
 
 #ifdef OPEN_MPI
-/// Which namespace of PMIx, and at which server: namespaces alone are used again.
+/// Names the job by its namespace of PMIx and the server of that, as namespaces alone are used
+/// again.
 std::string name_of_job() {
     const std::string job = foreign_variable("PMIX_NAMESPACE");
     if (job.empty()) return {};
@@ -42,7 +43,7 @@ std::string name_of_job() {
     return {};
 }
 #else
-/// When it was started, as the system counts; empty if that is not known.
+/// Returns when a process was started, as the system counts; empty if that is not known.
 std::string start_of(pid_t process) {
     std::string line;
     std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), line);
@@ -53,7 +54,8 @@ std::string start_of(pid_t process) {
     return at == std::string::npos ? "" : line.substr(at, line.find(' ', at + 1) - at);
 }
 
-/// Which process made the socket that ranks reach Hydra by: its proxy on this host.
+/// Names the job by the process that made the socket by which ranks reach Hydra: its proxy on this
+/// host.
 std::string name_of_job() {
     const auto descriptor = number_in("PMI_FD", 0);
     ucred proxy{};

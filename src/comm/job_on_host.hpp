@@ -9,15 +9,16 @@ namespace gradcoll {
 
 struct JobOnHost {
     std::uint64_t name = 0;  ///< the same on all ranks of the job on this host, and on no others
-    int rank = 0;            ///< of this process in MPI_COMM_WORLD
+    int rank = 0;            ///< rank of this process in MPI_COMM_WORLD
     int ranks = 1;
     int ranks_on_host = 1;
 };
 
-/// None if the launcher does not say all of it: Open MPI's and Hydra do, Slurm's does not.
+/// Returns nothing if the launcher does not say all of it: Open MPI's and Hydra do, Slurm's does
+/// not.
 std::optional<JobOnHost> job_on_host();
 
-/// 0: the launcher does not say.
+/// Returns 0 if the launcher does not say.
 int ranks_on_host_by_launcher();
 
 }  // namespace gradcoll

@@ -15,7 +15,7 @@ struct Memory {
     std::map<std::vector<int>, ProcessFacts> groups;
 };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// The memory is never destroyed: calls may still come while the process exits.
 Memory& memory() {
     static Memory& memory = *new Memory;
     return memory;

@@ -11,21 +11,21 @@
 
 namespace gradcoll {
 
-/// Numbers in MPI_COMM_WORLD of a communicator's ranks, in their order. Empty if one of them has
-/// none: it was spawned, and nothing is remembered of its communicators.
+/// Returns the numbers in MPI_COMM_WORLD of a communicator's ranks, in their order. They are empty
+/// if one of the ranks has none: it was spawned, and nothing is remembered of its communicators.
 std::vector<int> world_ranks_of(MPI_Comm comm);
 
-/// Of processes whose settings in the environment are alike and allowed.
+/// ProcessFacts are facts about processes whose settings in the environment are alike and allowed.
 struct ProcessFacts {
-    int ranks_on_host = 0;  ///< of this one's host; this alone is each rank's own
+    int ranks_on_host = 0;  ///< ranks on this process's host; this alone is each rank's own
     int most_ranks_on_host = 0;
     std::shared_ptr<const Tuning> tuning;
-    bool loss_in_doubt = false;  ///< as in Settings
+    bool loss_in_doubt = false;  ///< see Settings
 };
 
-/// This process's part; ranks have to agree on whether all of them have it. Thread safe.
+/// Returns what this process remembers; ranks have to agree on whether all of them do. Thread safe.
 std::optional<ProcessFacts> facts_of(const std::vector<int>& world_ranks);
-/// Not beyond a thousand groups of processes.
+/// Remembers the facts, for a thousand groups of processes at most.
 void remember(const std::vector<int>& world_ranks, const ProcessFacts& facts);
 
 }  // namespace gradcoll

@@ -21,7 +21,7 @@ std::atomic<std::size_t> call_count{0};
 std::atomic<std::size_t> mpi_call_count{0};
 std::atomic<void (*)(bool)> listener{nullptr};
 
-/// Under calls_mutex.
+/// Counts the calls anew. The caller holds calls_mutex.
 void count_calls() {
     std::size_t for_mpi = 0;
     for (const Listed& listed : calls) for_mpi += listed.kept != nullptr ? 1 : 0;
@@ -52,7 +52,7 @@ bool advance_started_calls(Mover mover) {
     if (call_count.load(std::memory_order_relaxed) == 0) return false;
     const std::unique_lock lock(calls_mutex, std::try_to_lock);
     if (!lock.owns_lock()) {
-        sched_yield();  // whoever is at it may need this core
+        sched_yield();  // the thread that is at it may need this core
         return true;
     }
     bool advanced = false;

@@ -10,41 +10,42 @@
 
 namespace gradcoll {
 
-/// Who advances what has started.
+/// A Mover says who advances what has started.
 enum class Mover : std::uint8_t {
     program,  ///< a thread that may call MPI
     helper    ///< a thread that must not: MPI runs without MPI_THREAD_MULTIPLE
 };
 
-/// Something that can be advanced without blocking.
+/// A StartedCall is something that can be advanced without blocking.
 class StartedCall {
   public:
     enum class Turn { idle, advanced, finished };
 
     virtual ~StartedCall() = default;
-    /// Does what can be done now. By one thread at a time. It is forgotten when it returns
-    /// `finished`.
+    /// Does what can be done now. It is called by one thread at a time. The call is forgotten when
+    /// this returns `finished`.
     virtual Turn advance(Mover mover) = 0;
 };
 
-/// The program completes it with a call of ours, and keeps it until it has finished. Thread safe.
+/// Adds a call that the program completes with a call of ours, and keeps until it has finished.
+/// Thread safe.
 void add_started_call(StartedCall& call);
-/// The program completes it with a call of MPI (progress_thread.hpp). Thread safe.
+/// Adds a call that the program completes with a call of MPI (progress_thread.hpp). Thread safe.
 void add_started_call(std::shared_ptr<StartedCall> call);
 
-/// Advances every call, in the order in which they were started; true if one of them did something.
-/// If another thread is at it, gives the core away once (true: progress is being made). Cheap where
-/// there are none: one load. Thread safe.
+/// Advances every call, in the order in which they were started; returns true if one of them did
+/// something. If another thread is at it, gives the core away once (and returns true: progress is
+/// being made). Cheap where there are none: one load. Thread safe.
 bool advance_started_calls(Mover mover = Mover::program);
 
-/// MPI_Allreduce in place, while what is started goes on: another rank may wait for that before it
-/// comes here. Errors: transport.
+/// Runs MPI_Allreduce in place while what is started goes on: another rank may wait for that before
+/// it comes here. Errors: transport.
 Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
-/// How many of them the program completes with calls of MPI. Thread safe.
+/// Returns how many calls the program completes with calls of MPI. Thread safe.
 std::size_t calls_for_mpi();
-/// `listener` is called whenever there begin or cease to be any, under the list's lock. One for the
-/// process.
+/// Has `listener` called whenever the first such call begins or the last one ends, under the list's
+/// lock. There is one listener for the process.
 void when_calls_for_mpi_come_or_go(void (*listener)(bool any));
 
 }  // namespace gradcoll

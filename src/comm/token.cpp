@@ -9,8 +9,8 @@
 namespace gradcoll {
 namespace {
 
-/// A failure whose error handler has not been called yet: that is for the thread that completes the
-/// request.
+/// A LateFailure is one whose error handler has not been called yet: that is for the thread that
+/// completes the request.
 struct LateFailure {
     MPI_Comm comm = MPI_COMM_NULL;
     Token::Sender sender;
@@ -40,7 +40,7 @@ MPI_Comm user_of(const Token::Sender& sender) {
     return user == MPI_COMM_NULL ? MPI_COMM_WORLD : user;
 }
 
-/// The error handler of private communicators.
+/// Raises a failure with the user's handler. This is the error handler of private communicators.
 void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature is MPI's
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(*code, &error_class);
@@ -52,7 +52,7 @@ void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature i
     PMPI_Comm_call_errhandler(user_of(failure.sender), *code);
 }
 
-/// Nothing arrives there.
+/// Tokens are received here, but they are empty.
 char nothing = 0;
 
 Status set_raising_handler(MPI_Comm comm) {
@@ -63,7 +63,7 @@ Status set_raising_handler(MPI_Comm comm) {
     return from_mpi(PMPI_Errhandler_free(&handler), "MPI_Errhandler_free");
 }
 
-/// A message to itself that is a byte too long.
+/// Returns the code of a receive from itself whose message is a byte too long.
 int code_of_a_long_message(MPI_Comm comm) {
     constexpr int tag = 0;
     int rank = 0;
@@ -76,8 +76,8 @@ int code_of_a_long_message(MPI_Comm comm) {
     return code;
 }
 
-/// Whether a failure over `comm` will be raised with the user's handler. Where that cannot be had
-/// all the time it is set now, unless the user wants codes.
+/// Returns whether a failure over `comm` will be raised with the user's handler. Where that handler
+/// cannot be set all the time it is set now, unless the user wants codes.
 bool will_be_raised(MPI_Comm comm, MPI_Comm user) {
     if (codes_pass_handlers(comm)) return true;
     const bool raised = !returns_errors(user);

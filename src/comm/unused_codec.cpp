@@ -12,7 +12,8 @@
 namespace gradcoll {
 namespace {
 
-/// What would let such calls be compressed, in the order of ExactReason; null: nothing.
+/// Each text says what would let such calls be compressed, in the order of ExactReason; null:
+/// nothing.
 constexpr const char* remedies[] = {
     nullptr,
     nullptr,
@@ -36,21 +37,22 @@ std::string with_remedy(ExactReason reason) {
     return remedy != nullptr ? fmt::format("{}; {}", text_of(reason), remedy) : text_of(reason);
 }
 
-/// Nobody said so: only the library knows.
+/// Returns whether only the library knows the reason, as no setting names it.
 bool is_found_out(ExactReason reason) {
     return reason >= ExactReason::no_lossy_level;
 }
 
-/// Of this process, until something is said, or some call is compressed.
+/// A Watch lasts until something is said, or some call of this process is compressed.
 struct Watch {
     std::atomic<bool> is_over{false};
     std::atomic<bool> expects{false};
-    std::atomic<ExactReason> nearest{ExactReason::none};  // of the call closest to being compressed
+    std::atomic<ExactReason> nearest{ExactReason::none};  // reason of the call that came closest to
+                                                          // being compressed
     std::mutex mutex;
     std::string asked;  // guarded by mutex
 };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// The watch is never destroyed: calls may still come while the process exits.
 Watch& watch() {
     static Watch& watch = *new Watch;
     return watch;
@@ -64,7 +66,8 @@ void say_at_once(const CommIdentity& comm, const std::string& asked, std::uint64
         comm.name(), with_remedy(reason));
 }
 
-/// At the beginning of MPI_Finalize. Other ranks may have made other calls.
+/// Says at the beginning of MPI_Finalize that no codec was used. Other ranks may have made other
+/// calls.
 void say_at_end() {
     if (watch().is_over.exchange(true)) return;
     int rank = 0;

@@ -12,28 +12,29 @@
 
 namespace gradcoll {
 
-/// What settings ask for, for messages: "codec 2:4", "gc_schedule".
+/// Returns what settings ask for, for messages: "codec 2:4", "gc_schedule".
 std::string asked_codec(const Settings& settings);
 
-/// A call of that communicator has found its way. Says at once that a codec is not used where the
-/// call would have been compressed but for what only the library knows (it does not pay, the tree
-/// has no such level, too little tolerance), unless another call was compressed before. What the
-/// user left out (short vectors, filters, types, ops) is told when MPI ends, if no call was
-/// compressed until then. Thread safe; one load where there is nothing left to say.
+/// Takes note of the way that a call of that communicator has found. Says at once that a codec is
+/// not used where the call would have been compressed but for what only the library knows (it does
+/// not pay, the tree has no such level, too little tolerance), unless another call was compressed
+/// before. What the user left out (short vectors, filters, types, ops) is told when MPI ends, if no
+/// call was compressed until then. Thread safe; one load where there is nothing left to say.
 void note_codec_of(const CommIdentity& comm, const Settings& settings, const CallShape& shape,
                    ExactReason reason);
 
-/// With a tolerance ranks look at their vectors first: whether it leaves enough for a codec.
+/// Takes note whether a tolerance leaves enough for a codec, which ranks find out when they look at
+/// their vectors.
 void note_tolerance(const CommIdentity& comm, std::uint64_t size_bytes, bool is_enough);
 
-/// What an engine's plan asks for, while Settings::loss_in_doubt: said at once.
+/// Says at once that what an engine's plan asks for is not used, while Settings::loss_in_doubt.
 void tell_codec_in_doubt(const CommIdentity& comm, const std::string& asked);
 
-/// Another line, of calls that all pass, has said why none is compressed.
+/// Says nothing more, as another line has said why none is compressed: that calls pass.
 void codec_is_excused();
 
-/// These settings hold, and may ask for a codec: if no call is looked at until MPI ends, that is
-/// said then. After MPI_Init. Thread safe.
+/// Takes note of settings that hold and may ask for a codec: if no call is looked at until MPI
+/// ends, that is said then. It is called after MPI_Init. Thread safe.
 void expect_codec(const Settings& settings);
 
 }  // namespace gradcoll
