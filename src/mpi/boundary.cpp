@@ -11,13 +11,14 @@ namespace {
 
 struct LastError {
     int error_class = MPI_SUCCESS;
-    int code = MPI_SUCCESS;  ///< what the call returned: of that class
+    int code = MPI_SUCCESS;  ///< what the call returned: a code of that class
     std::string text;
 };
 thread_local LastError last_error;
 
-/// MPI's default handlers end the program with little more than the class, so the message has to be
-/// on stderr before; a program that asked for return codes gets the text from GC_Error_string.
+/// Returns the level at which a failure is logged. MPI's default handlers end the program with
+/// little more than the class, so the message has to be on stderr before; a program that asked for
+/// return codes gets the text from GC_Error_string.
 LogLevel level_for(MPI_Comm comm) {
     return returns_errors(comm) ? LogLevel::debug : LogLevel::error;
 }

@@ -16,11 +16,12 @@ namespace gradcoll {
 
 int mpi_class_of(Code code);
 
-/// Whether errors on the communicator come back as codes (MPI_ERRORS_RETURN).
+/// Returns whether errors on the communicator come back as codes (MPI_ERRORS_RETURN).
 bool returns_errors(MPI_Comm comm);
 
-/// How a body ended: our own Status (and the MPI error class it becomes), or the code of an MPI
-/// call that served the whole operation and has called the error handler itself.
+/// An Outcome says how a body ended: with our own Status (and the MPI error class it becomes), or
+/// with the code of an MPI call that served the whole operation and has called the error handler
+/// itself.
 struct Outcome {
     Status status;
     int mpi_code = MPI_SUCCESS;
@@ -31,11 +32,11 @@ struct Outcome {
         outcome.mpi_code = code;
         return outcome;
     }
-    /// For whoever goes on: an error of the MPI call `call` becomes ours.
+    /// Returns a Status for a caller that goes on: an error of the MPI call `call` becomes ours.
     Status as_status(const char* call) const {
         return status.ok() ? from_mpi(mpi_code, call) : status;
     }
-    /// For the handles that MPI has a class of its own for.
+    /// Returns the outcome of a bad request handle, for which MPI has an error class of its own.
     static Outcome bad_request(std::string message) {
         Outcome outcome{Status(Code::invalid_argument, std::move(message))};
         outcome.mpi_code = MPI_ERR_REQUEST;
@@ -46,27 +47,29 @@ struct Outcome {
 /// Keeps the message for GC_Error_string on this thread; returns the failure's code.
 int keep_error(const char* call, const Outcome& failure);
 
-/// Does that, logs it, calls the error handler of `comm` (of MPI_COMM_WORLD if `comm` is null, as
-/// MPI does) and returns a code whose class is the failure's and whose MPI_Error_string is the
-/// message (code_with_text()); before MPI_Init and after MPI_Finalize the class.
+/// Keeps the error as keep_error() does, logs it, calls the error handler of `comm` (of
+/// MPI_COMM_WORLD if `comm` is null, as MPI does) and returns a code whose class is the failure's
+/// and whose MPI_Error_string is the message (code_with_text()); before MPI_Init and after
+/// MPI_Finalize it returns the class.
 int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
 
 /// Forgets the message: the MPI library raised the error, and has a text of its own.
 int without_message(int mpi_code);
 
-/// Full text of the last failure of this thread if it returned `code`, or a code of that class;
-/// else null.
+/// Returns the full text of the last failure of this thread if that returned `code`, or a code of
+/// that class; else null.
 const std::string* last_error_text(int code);
 
-/// MPI_Init has ended and MPI_Finalize has not begun. Not all the time between.
+/// This is true only while MPI_Init has ended and MPI_Finalize has not begun, but not all the time
+/// between.
 extern std::atomic<bool> mpi_surely_runs;
 bool ask_whether_mpi_runs();
-/// Whether MPI can be called now: initialised and not yet finalised.
+/// Returns whether MPI can be called now: it is initialised and not yet finalised.
 inline bool mpi_is_running() {
     return mpi_surely_runs.load(std::memory_order_relaxed) || ask_whether_mpi_runs();
 }
 
-/// The Status of an exception that is being handled.
+/// Returns the Status of the exception that is being handled.
 Status status_of_current_exception();
 
 /// Runs `body` (returning Outcome or Status) and turns what comes out into an MPI return code.
@@ -85,7 +88,7 @@ int at_boundary(MPI_Comm comm, const char* call, Body&& body) noexcept {
     }
 }
 
-/// The same for calls that may be made without a running MPI: `body` returns Status, no error
+/// Does the same for calls that may be made without a running MPI: `body` returns Status, no error
 /// handler is called, the code is returned and the message kept for GC_Error_string.
 template <class Body>
 int without_mpi(const char* call, Body&& body) noexcept try {

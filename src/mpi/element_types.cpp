@@ -27,7 +27,7 @@ constexpr Types signed_integers = {ElementType::i8, ElementType::i16, ElementTyp
 constexpr Types unsigned_integers = {ElementType::u8, ElementType::u16, ElementType::u32,
                                      ElementType::u64};
 
-/// 0 for types that this MPI library does not have.
+/// Returns 0 for types that this MPI library does not have.
 std::size_t size_of(MPI_Datatype datatype) {
     int size_bytes = 0;
     if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size_bytes) != MPI_SUCCESS)
@@ -35,8 +35,8 @@ std::size_t size_of(MPI_Datatype datatype) {
     return static_cast<std::size_t>(size_bytes);
 }
 
-/// Whether the MPI library's ops give the 1 of gfortran for .TRUE.: there are compilers with
-/// another number.
+/// Returns whether the MPI library's ops give the 1 of gfortran for .TRUE.: there are compilers
+/// with another number.
 bool logicals_are_0_and_1() {
     if (size_of(MPI_LOGICAL) != sizeof(std::int32_t)) return false;
     for (const MPI_Op op : {MPI_LAND, MPI_LOR, MPI_LXOR}) {
@@ -51,8 +51,8 @@ bool logicals_are_0_and_1() {
     return true;
 }
 
-/// Types by what they hold; their sizes are asked of MPI, because Fortran's depend on the compiler.
-/// Types that this MPI library does not have are MPI_DATATYPE_NULL.
+/// A TypeTable finds what a datatype holds. Sizes are asked of MPI, because Fortran's depend on the
+/// compiler. Types that this MPI library does not have are MPI_DATATYPE_NULL.
 class TypeTable {
   public:
     TypeTable() {
@@ -88,7 +88,7 @@ class TypeTable {
     }
 
   private:
-    /// Each as the one of `types` that has its size; not at all if none has.
+    /// Adds each datatype as the one of `types` that has its size; leaves it out if none has.
     void add(TypeKind kind, Types types, std::initializer_list<MPI_Datatype> datatypes,
              int components = 1) {
         for (const MPI_Datatype datatype : datatypes)
@@ -101,7 +101,7 @@ class TypeTable {
     std::vector<Row> rows_;
 };
 
-/// A handle that is made at the first use and freed in MPI_Finalize.
+/// A LazyHandle is made at the first use and freed in MPI_Finalize.
 template <class Handle>
 class LazyHandle {
   public:
@@ -128,7 +128,7 @@ class LazyHandle {
     Handle handle_{};
 };
 
-/// Never destroyed: calls may still arrive while the process leaves.
+/// The handles are never destroyed: calls may still arrive while the process exits.
 LazyHandle<MPI_Datatype>& float16_handle() {
     static auto& handle = *new LazyHandle<MPI_Datatype>;
     return handle;
@@ -149,7 +149,8 @@ Result<MPI_Datatype> two_byte_type(LazyHandle<MPI_Datatype>& handle, const char*
                       [](MPI_Datatype* type) { PMPI_Type_free(type); });
 }
 
-/// An MPI_User_function has no context: one function an op, told the type by its handle.
+/// An MPI_User_function has no context, so there is one function for each op, and the handle tells
+/// it the type.
 template <ReduceOp op>
 void reduce_16_bit_floats(void* in, void* inout, int* count, MPI_Datatype* datatype) {
     const bool is_bfloat = bfloat16_handle().is(*datatype);

@@ -25,31 +25,33 @@ enum class TypeKind : std::uint8_t {
 struct KnownType {
     ElementType type = ElementType::opaque;
     TypeKind kind = TypeKind::bytes;
-    int components = 1;  ///< elements in one of the datatype: 2 in a complex number
+    int components = 1;  ///< number of elements in one of the datatype: 2 in a complex number
 
     std::size_t size_bytes() const {
         return element_bytes(type) * static_cast<std::size_t>(components);
     }
 };
 
-/// Complex numbers as two reals; logical values as integers of their size, if this MPI library has
-/// them as 0 and 1. Empty for derived types and for named types that our kernels do not know
-/// (pairs, long double, characters).
+/// Returns what a datatype holds: complex numbers as two reals; logical values as integers of their
+/// size, if this MPI library has them as 0 and 1. Returns nothing for derived types and for named
+/// types that our kernels do not know (pairs, long double, characters).
 std::optional<KnownType> known_type(MPI_Datatype datatype);
 
-/// Empty for user-defined ops and for those that only make sense elsewhere (MAXLOC, MINLOC,
-/// REPLACE, NO_OP).
+/// Returns nothing for user-defined ops and for those that only make sense elsewhere (MAXLOC,
+/// MINLOC, REPLACE, NO_OP).
 std::optional<ReduceOp> known_op(MPI_Op op);
 
-/// Whether MPI defines `op` for this kind of type, and it works on each component alone.
+/// Returns whether MPI defines `op` for this kind of type, and it works on each component alone.
 bool op_fits(ReduceOp op, TypeKind kind);
 
-/// Committed types of 2 bytes, made at the first use and freed in MPI_Finalize. Thread safe.
+/// These functions return committed types of 2 bytes, made at the first use and freed in
+/// MPI_Finalize. Thread safe.
 Result<MPI_Datatype> float16_type();
 Result<MPI_Datatype> bfloat16_type();
 
-/// An MPI op that does sum, prod, min or max on those two types, for calls that must pass to the
-/// MPI library. Made at the first use, freed in MPI_Finalize. Errors: invalid_op for the other ops.
+/// Returns an MPI op that does sum, prod, min or max on those two types, for calls that must pass
+/// to the MPI library. It is made at the first use, and freed in MPI_Finalize. Errors: invalid_op
+/// for the other ops.
 Result<MPI_Op> op_for_16_bit_floats(ReduceOp op);
 
 }  // namespace gradcoll

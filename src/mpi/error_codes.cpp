@@ -12,7 +12,8 @@ namespace {
 std::mutex codes_mutex;
 std::map<int, int> code_of_class;  // guarded by codes_mutex
 
-/// Whether codes that are added to a predefined class have texts: MPICH 4.0 takes them for its own.
+/// Returns whether codes that are added to a predefined class have texts: MPICH 4.0 takes them for
+/// its own.
 bool added_codes_have_texts(int code, int mpi_class) {
     static const bool they_have = [&] {
         constexpr std::string_view text = "gradcoll: no error";
@@ -26,7 +27,7 @@ bool added_codes_have_texts(int code, int mpi_class) {
     return they_have;
 }
 
-/// MPI_SUCCESS: MPI makes none.
+/// Returns MPI_SUCCESS if MPI makes no code.
 int code_of(int mpi_class) {
     const auto known = code_of_class.find(mpi_class);
     if (known != code_of_class.end()) return known->second;

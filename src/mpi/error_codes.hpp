@@ -6,10 +6,10 @@
 
 namespace gradcoll {
 
-/// A code of this class whose MPI_Error_string is `text`, as much of it as fits; the class itself
-/// if MPI makes none, or cannot tell it from codes of its own (MPICH 4.0). There is
-/// one code for each class (MPI 3 has no way to take codes back), so a code says what its class
-/// failed of last. Thread safe. MPI must be running.
+/// Returns a code of this class whose MPI_Error_string is `text`, as much of it as fits; the class
+/// itself if MPI makes no code, or cannot tell it from codes of its own (MPICH 4.0). There is one
+/// code for each class (MPI 3 has no way to take codes back), so a code says what its class failed
+/// of last. Thread safe. MPI must be running.
 int code_with_text(int mpi_class, const std::string& text);
 
 }  // namespace gradcoll

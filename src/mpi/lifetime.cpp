@@ -31,8 +31,8 @@ int run_actions(MPI_Comm, int, void*, void*) noexcept {
     return MPI_SUCCESS;
 }
 
-/// MPI deletes the attributes of MPI_COMM_SELF first of all in MPI_Finalize (MPI 3.1
-/// section 8.7.1): our hook.
+/// Sets our hook for MPI_Finalize: an attribute of MPI_COMM_SELF, whose attributes MPI deletes
+/// there first of all (MPI 3.1 section 8.7.1).
 Status hook_finalize() {
     int keyval = MPI_KEYVAL_INVALID;
     GRADCOLL_TRY(
@@ -44,8 +44,8 @@ Status hook_finalize() {
 
 constexpr char ending_name[] = "gradcoll: being freed";
 
-/// Handles whose end this thread has seen; the oldest is overwritten. More than one, because
-/// callbacks may free other communicators.
+/// Handles whose end this thread has seen are kept here; the oldest is overwritten. There is more
+/// than one, because callbacks may free other communicators.
 thread_local std::array<MPI_Comm, 4> ended{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL,
                                            MPI_COMM_NULL};
 thread_local std::size_t next_ended = 0;

@@ -7,13 +7,13 @@
 
 namespace gradcoll {
 
-/// What the library owns beyond one communicator ends so: runs `action` at the beginning of
-/// MPI_Finalize, while MPI still works; the last registered runs first, so whoever needs something
+/// Runs `action` at the beginning of MPI_Finalize, while MPI still works. So ends what the library
+/// owns beyond one communicator. The last registered action runs first, so whoever needs something
 /// registers after it. Thread safe. Errors: transport.
 Status at_finalize(std::function<void()> action);
 
-/// Whether the actions have begun: nothing new is made from then on, though the program may still
-/// make calls, in attribute callbacks of its own.
+/// Returns whether the actions have begun: nothing new is made from then on, though the program may
+/// still make calls, in attribute callbacks of its own.
 bool finalize_has_begun();
 
 // ---- communicators that are being freed. MPI deletes their attributes one by one, and a program's
@@ -21,15 +21,16 @@ bool finalize_has_begun();
 // not hang anything on the communicator: nobody would delete it, and MPICH 4.0 walks freed memory
 // when it looks for attributes then.
 
-/// For our attributes' delete callbacks: notes on the communicator, as its name, that it ends. Does
-/// nothing while a KeepsComm lives on this thread.
+/// Marks the communicator, by its name, as one that ends. Our attributes' delete callbacks call
+/// this. Does nothing while a KeepsComm lives on this thread.
 void note_end_of(MPI_Comm comm) noexcept;
 
-/// Whether `comm` is being freed by this thread and has lost an attribute of ours. A new
+/// Returns whether `comm` is being freed by this thread and has lost an attribute of ours. A new
 /// communicator with the same handle is not. Cheap.
 bool is_ending(MPI_Comm comm) noexcept;
 
-/// While it lives, attributes go for another reason than the end of their communicator.
+/// While a KeepsComm lives, attributes on this thread go for another reason than the end of their
+/// communicator.
 class KeepsComm {
   public:
     KeepsComm() noexcept;

@@ -10,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// How a family begins its text; longer beginnings first.
+/// A Family is told by how its text begins; longer beginnings come first.
 struct Family {
     std::string_view beginning;
     std::string_view name;
@@ -24,7 +24,7 @@ constexpr Family families[] = {
     {"MPI VERSION    : CRAY MPICH version", "Cray MPICH"},
 };
 
-/// The first run of digits and dots.
+/// Returns the first run of digits and dots.
 std::string version_in(std::string_view text) {
     constexpr std::string_view digits = "0123456789";
     const std::size_t begin = text.find_first_of(digits);

@@ -10,25 +10,25 @@ struct MpiIdentity {
     std::string family;   ///< "Open MPI", "MPICH", ...; empty: not one that is known here
     std::string version;  ///< "4.1.4"; empty if it is not told
 
-    /// "Open MPI 4.1.4"
+    /// Returns a text such as "Open MPI 4.1.4".
     std::string text() const;
 };
 
-/// From what MPI_Get_library_version says.
+/// Reads the identity from what MPI_Get_library_version says.
 MpiIdentity mpi_identity_from(std::string_view library_version);
-/// From the macros of the <mpi.h> that was compiled against.
+/// Returns the identity of the <mpi.h> that was compiled against, as its macros tell it.
 MpiIdentity mpi_built_for();
-/// Of the MPI library of this process. Callable before MPI_Init.
+/// Returns the identity of the MPI library of this process. Callable before MPI_Init.
 MpiIdentity mpi_seen();
-/// All that the MPI library of this process says of itself. Callable before MPI_Init.
+/// Returns all that the MPI library of this process says of itself. Callable before MPI_Init.
 std::string mpi_library_text();
 
-/// Whether handles and calls mean the same in the MPI `a` that was built for and the MPI `b` that
-/// is met: one family and one major version.
+/// Returns whether handles and calls mean the same in the MPI `a` that was built for and the MPI
+/// `b` that is met: they are of one family and one major version.
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b);
 
-/// One line, once a job, if the library meets an MPI that is not compatible with the one that it
-/// was built for: the loader goes by names of files and functions, which may be the same.
+/// Warns once a job if the library meets an MPI that is not compatible with the one that it was
+/// built for: the loader goes by names of files and functions, which may be the same.
 void warn_about_another_mpi();
 
 }  // namespace gradcoll

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// Nothing of a library that cannot be asked.
+/// Returns nothing if the library cannot be asked.
 std::optional<bool> answer_of_mpi() {
     using Query = int (*)();
     static const auto query =
@@ -21,7 +21,7 @@ std::optional<bool> answer_of_mpi() {
     return query() == 1;
 }
 
-/// Nothing if it is left to the library.
+/// Returns nothing if the setting leaves it to the library.
 std::optional<bool> setting() {
     const std::string_view text = option_text(OptionId::device_mpi);
     if (text == "auto") return {};

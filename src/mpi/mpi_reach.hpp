@@ -5,17 +5,18 @@
 
 namespace gradcoll {
 
-/// As GC_DEVICE_MPI says; with `auto`, for GPUs of NVIDIA, what the MPI library answers (Open MPI's
-/// and MPICH's MPIX_Query_cuda_support). Thread safe.
+/// Returns whether the MPI library takes memory of the plug-in's devices. GC_DEVICE_MPI says so;
+/// with `auto`, for GPUs of NVIDIA, the MPI library answers (Open MPI's and MPICH's
+/// MPIX_Query_cuda_support). Thread safe.
 bool mpi_takes_memory_of(const DevicePlugin& plugin);
-/// The same for memory that no plug-in serves.
+/// Returns the same for memory that no plug-in serves.
 bool mpi_takes_unserved_memory();
 
-/// Whether it surely does not. Of a library that gives no answer, a program that hands it such
-/// memory knows better. Thread safe.
+/// Returns whether the MPI library surely does not take such memory. If it gives no answer this is
+/// false: a program that hands it such memory knows better. Thread safe.
 bool mpi_refuses_memory_of(const DevicePlugin& plugin);
-/// The same for memory that this process may have or get. Thread safe. Cheap where there is no
-/// driver of devices.
+/// Returns the same for memory that this process may have or get. Thread safe. Cheap where there is
+/// no driver of devices.
 bool may_have_memory_that_mpi_refuses();
 
 }  // namespace gradcoll

@@ -14,7 +14,7 @@ namespace {
 
 // ---- which
 
-/// Ops as numbers: those of ReduceOp, and these.
+/// Ops are numbered by ReduceOp, and by these numbers where ReduceOp has none.
 enum : std::uint32_t { minloc = 16, maxloc, of_program, of_windows };
 
 std::uint32_t op_number(MPI_Op op) {
@@ -45,15 +45,17 @@ bool is_defined(std::uint32_t op, Holds holds) {
     return false;
 }
 
-/// `number`: alike for a type of C and one of Fortran that hold the same.
+/// An OperandRow is a named type; `number` is alike for a type of C and one of Fortran that hold
+/// the same.
 struct OperandRow {
     MPI_Datatype datatype;
     Holds holds;
     std::uint32_t number;
 };
 
-/// The named types whose predefined ops have no kernels, or not all of them. Without the optional
-/// types of Fortran that MPI libraries have names but not always ops for.
+/// Returns the row of a named type whose predefined ops have no kernels, or not all of them; null
+/// for others. The optional types of Fortran are left out: MPI libraries have names but not always
+/// ops for them.
 const OperandRow* row_of(MPI_Datatype datatype) {
     static const OperandRow rows[] = {
         {MPI_FLOAT_INT, Holds::pair, 0},
@@ -81,14 +83,15 @@ const OperandRow* row_of(MPI_Datatype datatype) {
     return found != std::end(rows) ? found : nullptr;
 }
 
-/// Of a named type, padding included.
+/// Returns the bytes from one element of a named type to the next, padding included.
 std::size_t extent_of_named(MPI_Datatype datatype) {
     MPI_Aint lower_bound = 0, extent = 0;
     PMPI_Type_get_extent(datatype, &lower_bound, &extent);
     return extent > 0 ? static_cast<std::size_t>(extent) : 0;
 }
 
-/// Only derived types, and named ones with padding, are marked, which spares the questions.
+/// Returns the elements for an op of the program. Only derived types, and named ones with padding,
+/// are marked; a mark spares the questions.
 MpiElements elements_for_op_of_program(MPI_Datatype datatype) {
     if (const MarkedType* const mark = mark_of(datatype); mark != nullptr)
         return {PassReason::none, mark->element_bytes, of_program, false, !mark->is_in_order};
@@ -101,12 +104,12 @@ MpiElements elements_for_op_of_program(MPI_Datatype datatype) {
 
 // ---- how
 
-/// What the functions below are given as context.
+/// Returns the reduction that the functions below are given as context.
 const MpiReduction& reduction_in(const void* context) {
     return *static_cast<const MpiReduction*>(context);
 }
 
-/// inout = in op inout
+/// Computes inout = in op inout.
 void combine(const MpiReduction& with, const std::byte* in, std::byte* inout, std::size_t count) {
     while (count > 0) {
         const int part = static_cast<int>(std::min<std::size_t>(count, INT_MAX));
@@ -137,7 +140,8 @@ void combine_onto_last(const MpiReduction& with, const Operands& operands, std::
         combine(with, operands.at(i - 1, offset), out, count);
 }
 
-/// If `out` is one of the others, which must not be overwritten before it is used.
+/// Combines by way of scratch memory, if `out` is one of the operands that must not be overwritten
+/// before they are used.
 void combine_through_scratch(const MpiReduction& with, const Operands& operands, std::byte* out,
                              std::size_t count) {
     alignas(64) std::byte scratch[most_mpi_element_bytes];
@@ -150,8 +154,8 @@ void combine_through_scratch(const MpiReduction& with, const Operands& operands,
     }
 }
 
-/// Packed operands, each unpacked for the op, in whose datatype they lie only there. Elements have
-/// no more bytes than pack() can count.
+/// Combines packed operands. Each is unpacked for the op, and lies as its datatype says only there.
+/// Elements have no more bytes than pack() can count.
 void combine_packed(const MpiReduction& with, const Operands& operands, std::byte* out,
                     std::size_t count) {
     const UnpackedRoom& room = *with.room;

@@ -6,7 +6,7 @@
 namespace gradcoll {
 namespace {
 
-// In the order of PassReason.
+// The texts are in the order of PassReason.
 constexpr const char* reasons[] = {
     nullptr,
     "datatype is derived, or has no kernels here",

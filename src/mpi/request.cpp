@@ -18,7 +18,7 @@ bool is_sixteen_bit_float(MPI_Datatype datatype) {
     return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
 }
 
-/// Bytes of one element if it is one contiguous piece at displacement 0, else 0.
+/// Returns the bytes of one element if it is one contiguous piece at displacement 0, else 0.
 std::size_t plain_element_bytes(MPI_Datatype datatype) {
     if (const auto known = known_type(datatype)) return known->size_bytes();
     if (!is_named(datatype)) return 0;

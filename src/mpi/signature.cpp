@@ -26,8 +26,8 @@ Envelope envelope_of(MPI_Datatype datatype) {
     return e;
 }
 
-/// The types that a derived type was made of; frees those that MPI_Type_get_contents made handles
-/// for.
+/// Contents holds the types that a derived type was made of, and frees those that
+/// MPI_Type_get_contents made handles for.
 class Contents {
   public:
     Contents(MPI_Datatype datatype, const Envelope& e)
@@ -43,7 +43,7 @@ class Contents {
     }
     Contents(const Contents&) = delete;
     Contents& operator=(const Contents&) = delete;
-    /// Those that have data in it.
+    /// Returns those that have data in the derived type.
     std::vector<MPI_Datatype> datatypes_with_data() const {
         std::vector<MPI_Datatype> found;
         for (std::size_t i = 0; i < datatypes_.size(); ++i)
@@ -66,8 +66,8 @@ class Contents {
     std::vector<MPI_Datatype> datatypes_;
 };
 
-/// MPI_Pack counts bytes with an int: calls `copy(first element, elements, bytes)` for parts that
-/// fit.
+/// Calls `copy(first element, elements, bytes)` for parts that fit, as MPI_Pack counts bytes with
+/// an int.
 template <class Copy>
 Status in_parts(MPI_Count count, MPI_Datatype datatype, Copy&& copy) {
     constexpr std::size_t most_at_once = std::size_t{1} << 30;
@@ -93,8 +93,8 @@ MPI_Aint mpi_extent(MPI_Datatype datatype) {
     return extent;
 }
 
-/// A type like another whose elements are counted from an address that is not null: MPICH's
-/// MPI_Pack refuses MPI_BOTTOM, from which types with absolute addresses count.
+/// FromNull is a type like another, but its elements are counted from an address that is not null:
+/// MPICH's MPI_Pack refuses MPI_BOTTOM, from which types with absolute addresses count.
 class FromNull {
   public:
     explicit FromNull(MPI_Datatype datatype) {
@@ -201,7 +201,8 @@ Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, voi
 
 namespace {
 
-/// Whether all data of one element fill its extent from its first byte on, in whatever order.
+/// Returns whether all data of one element fill its extent from its first byte on, in whatever
+/// order.
 bool fills_its_extent(MPI_Datatype datatype, std::size_t data_bytes) {
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
     PMPI_Type_get_extent(datatype, &lower_bound, &extent);
@@ -212,7 +213,7 @@ bool fills_its_extent(MPI_Datatype datatype, std::size_t data_bytes) {
 
 }  // namespace
 
-/// Bytes that tell their places are unpacked: first the low bits of these, then the higher ones.
+/// Unpacks bytes that tell their places: first the low bits of these, then the higher ones.
 Result<bool> lies_in_order(MPI_Datatype datatype, MPI_Comm comm) {
     const auto bytes = data_bytes(datatype);
     if (!bytes) return bytes.status();

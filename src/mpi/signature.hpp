@@ -8,27 +8,27 @@
 
 namespace gradcoll {
 
-/// Whether it is one of MPI's own, not made of others.
+/// Returns whether the type is one of MPI's own, not made of others.
 bool is_named(MPI_Datatype datatype);
 
-/// The one element type that all of a datatype's basic elements have; empty if they differ or are
-/// not known. Depends on the type's signature only, which MPI makes equal on all ranks of a
-/// collective, however each rank describes its memory.
+/// Returns the one element type that all of a datatype's basic elements have; nothing if they
+/// differ or are not known. It depends on the type's signature only, which MPI makes equal on all
+/// ranks of a collective, however each rank describes its memory.
 std::optional<KnownType> uniform_element(MPI_Datatype datatype);
 
-/// Whether `count` elements of the type lie in memory as `count * size` bytes without gaps, in
-/// order, from the address given.
+/// Returns whether `count` elements of the type lie in memory as `count * size` bytes without gaps,
+/// in order, from the address given.
 bool is_plain(MPI_Datatype datatype);
 
-/// Whether elements of a committed type lie in memory as pack() would put them: one behind the
-/// other from the address given, their data in the order of the signature. Types of one signature
-/// may differ in this. `comm`: private. Errors: those of unpack().
+/// Returns whether elements of a committed type lie in memory as pack() would put them: one behind
+/// the other from the address given, their data in the order of the signature. Types of one
+/// signature may differ in this. `comm` is private. Errors: those of unpack().
 Result<bool> lies_in_order(MPI_Datatype datatype, MPI_Comm comm);
 
-/// Bytes of data in one element. Errors: transport.
+/// Returns the bytes of data in one element. Errors: transport.
 Result<std::size_t> data_bytes(MPI_Datatype datatype);
-/// The same of one of MPI's own types, whose handles stay what they are; 0 of other types and of
-/// those with gaps. Each thread remembers a few.
+/// Returns the same for one of MPI's own types, whose handles stay what they are; 0 for other types
+/// and for those with gaps. Each thread remembers a few.
 std::size_t bytes_of_named(MPI_Datatype datatype);
 
 /// Copies `count` elements between memory as the type describes it and one piece of count *

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// MPI_KEYVAL_INVALID before the first mark and once MPI ends.
+/// This is MPI_KEYVAL_INVALID before the first mark and once MPI ends.
 std::atomic<int> mark_keyval{MPI_KEYVAL_INVALID};
 
 void free_keyval() {

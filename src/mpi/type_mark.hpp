@@ -8,16 +8,17 @@
 
 namespace gradcoll {
 
-/// A committed datatype.
+/// A MarkedType is what was found out about a committed datatype.
 struct MarkedType {
-    std::size_t element_bytes = 0;  ///< of the data of one element
-    bool is_in_order = false;       ///< as lies_in_order() says (signature.hpp)
+    std::size_t element_bytes = 0;  ///< bytes of data in one element
+    bool is_in_order = false;       ///< what lies_in_order() says (signature.hpp)
 };
 
-/// A copy of the datatype has no mark. If MPI refuses, there is none.
+/// Marks the datatype; a copy of it has no mark. If MPI refuses, there is none.
 void mark_type(MPI_Datatype datatype, const MarkedType& mark);
 
-/// Null without a mark; lives as long as the datatype. Any valid datatype. Thread safe.
+/// Returns the mark of any valid datatype; null if it has none. The mark lives as long as the
+/// datatype. Thread safe.
 const MarkedType* mark_of(MPI_Datatype datatype) noexcept;
 
 }  // namespace gradcoll
