@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-/// Of a name that no other test has.
+/// Makes a job of a name that no other test has.
 JobOnHost job_of(int ranks_on_host) {
     static std::atomic<std::uint64_t> number{0};
     const std::uint64_t name = (static_cast<std::uint64_t>(getpid()) << 16) + number++;

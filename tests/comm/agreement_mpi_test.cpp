@@ -1,4 +1,4 @@
-// What is done on all ranks, or counts as done on none.
+// Work is done on all ranks, or counts as done on none.
 #include "comm/agreement.hpp"
 
 #include <new>

@@ -27,8 +27,8 @@ TEST(TreeNotes, DerivedCommunicatorsStayQuiet) {
     EXPECT_EQ(told(tree_with({"note"}, 4), "c", 3), "");  // rank 0 of all has warned
     EXPECT_EQ(told(tree_with({"note"}, 2), "c", 0), "");  // rank 3 of all is rank 0 here
     EXPECT_EQ(told(tree_with({"note"}, 4), "c", 0), "");
-    EXPECT_NE(told(tree_with({"note"}, 5), "c", 0), "");  // one that is not part of it
-    EXPECT_NE(told(tree_with({"note"}, 2), "d", 0), "");  // another topology
+    EXPECT_NE(told(tree_with({"note"}, 5), "c", 0), "");  // this one is not part of it
+    EXPECT_NE(told(tree_with({"note"}, 2), "d", 0), "");  // this is another topology
 }
 
 TEST(TreeNotes, CommunicatorsWithoutNotesSayNothing) {

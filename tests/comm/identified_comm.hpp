@@ -11,10 +11,11 @@
 
 namespace gradcoll::test {
 
-/// A communicator of this test with its identity.
+/// An IdentifiedComm is a communicator of this test with its identity.
 class IdentifiedComm {
   public:
-    /// A duplicate of all, or ranks by colour in the order of their keys.
+    /// Makes a duplicate of MPI_COMM_WORLD, or puts ranks together by colour in the order of their
+    /// keys.
     IdentifiedComm() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
     IdentifiedComm(int colour, int key) { MPI_Comm_split(MPI_COMM_WORLD, colour, key, &comm_); }
     ~IdentifiedComm() {

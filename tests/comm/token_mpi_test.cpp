@@ -1,5 +1,4 @@
-// Requests that are completed by a token (GC_TEST_THREADS=multiple), above all with a failure.
-// Needs two ranks.
+// A token completes requests (GC_TEST_THREADS=multiple), above all with a failure. Needs two ranks.
 #include "comm/token.hpp"
 
 #include <thread>
@@ -20,7 +19,8 @@ void note_error(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature is M
     MPI_Error_class(*code, &handler_class);
 }
 
-/// A communicator of the user, whose errors are noted, and a token on its private duplicate.
+/// TokenTest has a communicator of the user, whose errors are noted, and a token on its private
+/// duplicate.
 class TokenTest : public testing::Test {
   protected:
     void SetUp() override {

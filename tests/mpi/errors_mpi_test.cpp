@@ -1,11 +1,12 @@
-// Bad use: the right MPI error class, a message that names the thing, the communicator's error
-// handler, and no hang.
+// Bad use gives the right MPI error class, a message that names the thing, a call of the
+// communicator's error handler, and no hang.
 #include "api/api_support.hpp"
 
 namespace gradcoll::test {
 namespace {
 
-/// As much as MPI has room for; MPICH 4.0 has no texts for codes that are added to its classes.
+/// Checks as much of the text as MPI has room for; MPICH 4.0 has no texts for codes that are added
+/// to its classes.
 void expect_text_of_mpi([[maybe_unused]] int code) {
 #if defined(OPEN_MPI) || !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION >= 50000000
     char text[MPI_MAX_ERROR_STRING] = {};
@@ -84,7 +85,8 @@ TEST(ErrorsOfComm, NullGoesToTheHandlerOfCommWorld) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/// However many failures there are: MPI has no way to take codes back.
+/// There is one code for each class however many failures there are: MPI has no way to take codes
+/// back.
 TEST_F(Errors, HaveOneCodeForEachClass) {
     const int code = sum(a, b, -1);
     const int other = sum(nullptr, b, 4);

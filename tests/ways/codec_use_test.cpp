@@ -21,7 +21,7 @@ Settings with(CodecId codec, CompressIf compress_if) {
     return settings;
 }
 
-/// So many ranks below one vertex, each behind so many GB/s; 0: nobody knows.
+/// Makes a tree of so many ranks below one vertex, each behind so many GB/s; 0: nobody knows.
 Tree tree_of(VertexKind kind, int ranks, double gbytes_per_s = 0) {
     TreeSpec root;
     root.kind = kind;

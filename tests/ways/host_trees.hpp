@@ -7,7 +7,7 @@
 
 namespace gradcoll::test {
 
-/// All below one vertex. A rate of 0: not known.
+/// Makes a tree of one host for each rank, all below one vertex. A rate of 0 is not known.
 inline Tree hosts(int ranks, VertexKind above, double gbytes_per_s, const char* name = "host ") {
     TreeSpec root;
     root.kind = above;

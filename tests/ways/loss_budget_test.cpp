@@ -1,4 +1,4 @@
-// What gc_tolerance leaves encodings: against additions that are as bad as they can be.
+// What gc_tolerance leaves encodings is compared with additions that are as bad as they can be.
 #include "ways/loss_budget.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(LossBudget, OfARangeIsThatPartOfIt) {
 }
 
 TEST(LossBudget, LeavesRoomForEveryAddition) {
-    const double tolerance = 1e-3;  // four additions of at most 5 x 3 together
+    const double tolerance = 1e-3;  // the sum takes four additions of at most 5 x 3 together
     const double additions = 4 * 0x1p-24 * 15;
     const LossBudget budget =
         loss_budget_of({Kind::abs, tolerance}, {-1, 3}, flat(5, ElementType::f32));

@@ -13,7 +13,7 @@
 
 namespace gradcoll::test {
 
-/// The host of a rank, of so many.
+/// A Deal returns the host of a rank among so many ranks.
 using Deal = std::function<int(int rank, int ranks)>;
 struct Hosts {
     const char* name;
@@ -27,7 +27,7 @@ inline const Hosts all_hosts[] = {
     {"lopsided halves", [](int rank, int ranks) { return rank < ranks / 3 ? 0 : 1; }},
 };
 
-/// All hosts below one vertex.
+/// Makes a tree with all hosts below one vertex.
 inline Tree tree_of(const Deal& deal, int ranks) {
     TreeSpec root;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -1,5 +1,5 @@
-// Sums through the memory of each host and between their leaders; ranks are dealt to hosts that are
-// not there.
+// Sums go through the memory of each host and between their leaders; ranks are dealt to hosts that
+// are not there.
 #include "ways/hosts/several_hosts.hpp"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ TEST_P(SeveralHostsTest, CompressedSumsAreAlikeOnAllRanksAndSparse) {
     EXPECT_LE(stats.bytes_sent, stats.bytes_sent_exact);
 }
 
-/// Vectors of several pieces, each with a plan and a count of encodings of its own.
+/// Vectors have several pieces, each with a plan and a count of encodings of its own.
 TEST_P(SeveralHostsTest, CompressedSumsAreWithinTheTolerance) {
     use("bound", "abs=1");
     if (way_.between()->tree->tree.rank_count() == 1) GTEST_SKIP() << "needs two hosts";

@@ -1,4 +1,4 @@
-// Rates of links between hosts from the time of calls.
+// Rates of links between hosts follow from the time of calls.
 #include "ways/learn/link_timing.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(LinkTiming, KnowsHowOftenAVectorGoesThroughALink) {
     EXPECT_DOUBLE_EQ(timing.begin(Tree::flat(1)), 0);
 }
 
-/// Two hosts: a link carries the vector once each way. The first call does not count.
+/// Between two hosts a link carries the vector once each way. The first call does not count.
 TEST(LinkTiming, AllRanksLearnTheHighestRate) {
     const int ranks = size_of(MPI_COMM_WORLD);
     const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));

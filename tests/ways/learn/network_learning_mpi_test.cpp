@@ -19,7 +19,8 @@ constexpr int many_calls = 2000;
 
 class NetworkLearningTest : public testing::Test {
   protected:
-    /// What a call of so long leads to; the same on all ranks.
+    /// Adds a call that took so long, and returns what it leads to; checks that this is the same on
+    /// all ranks.
     Advice add(std::uint64_t elapsed_ns, bool exact = true) {
         const auto advice =
             learning_.add(MPI_COMM_WORLD, {vector_bytes, exact, elapsed_ns + own_delay_ns_});
@@ -30,7 +31,7 @@ class NetworkLearningTest : public testing::Test {
         EXPECT_EQ(sum, mine * ranks_);
         return advice.ok() ? *advice : Advice::keep;
     }
-    /// The first advice that is another one than keep, and how many calls that took.
+    /// Returns the first advice other than keep, and how many calls that took.
     std::pair<Advice, int> next_advice(std::uint64_t elapsed_ns, int most = many_calls) {
         for (int call = 1; call <= most; ++call)
             if (const Advice advice = add(elapsed_ns); advice != Advice::keep)
@@ -45,7 +46,8 @@ class NetworkLearningTest : public testing::Test {
     bool has_tree() const { return ranks_ > 2; }
 
     const int ranks_ = size_of(MPI_COMM_WORLD);
-    /// Who comes last into a call is the one that tells what it takes.
+    /// Ranks seem to come into calls one after the other: the one that comes last tells what a call
+    /// takes.
     const std::uint64_t own_delay_ns_ =
         static_cast<std::uint64_t>(ranks_ - 1 - rank_of(MPI_COMM_WORLD)) * ms;
     NetworkLearning learning_;
@@ -70,7 +72,7 @@ TEST_F(NetworkLearningTest, TimesCallsAndThenMeasuresForATenthOfTheirTime) {
     EXPECT_LE(static_cast<double>(learning_.spent().ns) / 1e6, paid_ms + 500);
 }
 
-/// Before any call; what is known already is not measured again.
+/// This goes before any call; what is known already is not measured again.
 TEST_F(NetworkLearningTest, MeasuresAllAtOnceForWhoKeepsTheTree) {
     learning_.begin(hosts(ranks_, VertexKind::group, 1.25));
     const auto measured = learning_.measure_now(MPI_COMM_WORLD);

@@ -22,8 +22,8 @@ constexpr int all = 2 * half;
 class WayTrialsTest : public testing::Test {
   protected:
     void SetUp() override { trials_.begin({}, true); }
-    /// Calls that take so long each way; every rank's differ, and the first are disturbed. How
-    /// many it takes to know.
+    /// Adds calls that take so long each way; they differ from rank to rank, and the first are
+    /// disturbed. Returns how many it takes to know.
     int calls_until_known(std::uint64_t ours_us, std::uint64_t mpi_us) {
         for (int call = 1; call <= 2 * all; ++call) {
             const TriedWay way = trials_.next(vector_bytes);

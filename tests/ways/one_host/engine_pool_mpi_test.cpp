@@ -14,7 +14,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// The number makes it differ from others.
+/// Returns choices that the number makes differ from others.
 OneHostChoices choices_number(int ranks, std::size_t number) {
     OneHostChoices choices = OneHostChoices::fitting(ranks, 1 << 20);
     choices.stream_min_bytes += number;

@@ -23,7 +23,7 @@ int sum_of_ones(MPI_Comm comm, int count) {
     return count == 0 ? 0 : ones.back();
 }
 
-/// Resident, of this process.
+/// Returns how much shared memory of this process is resident.
 long shared_kib() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -73,7 +73,7 @@ TEST_F(HostWay, SizeOfTheMemoryChangesNoResult) {
     EXPECT_EQ(sum_of_ones(comm_, 3), ranks_);
 }
 
-/// A size that no other test has, so that no blocks are there already.
+/// The memory has a size that no other test has, so that no blocks are there already.
 TEST_F(HostWay, BlocksGrowWithWhatIsMovedAsFarAsTheProcessHasMemory) {
     const bool is_limited = std::getenv("GC_SHM_PROCESS_BYTES") != nullptr;
     ASSERT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "1100K"), MPI_SUCCESS);

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// Chunks follow the codec, as it follows the links; those of a residual's calls must not.
+/// The size of chunks depends on the codec, but for calls with a residual it must not.
 TEST(CallDecision, AllPhasesOfAScheduleHaveTheLayoutOfOneResidual) {
     const Tree tree = test::hosts(3, VertexKind::fabric_switch, 0.125);
     Settings settings;

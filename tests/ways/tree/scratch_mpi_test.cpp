@@ -1,4 +1,4 @@
-// Scratch memory that the plans of all communicators share.
+// The plans of all communicators share scratch memory.
 #include <cstdio>
 
 #include "api/api_support.hpp"
@@ -11,7 +11,7 @@ std::size_t held_bytes(MPI_Comm comm) {
     return context_of(comm).value()->plans().scratch().held_bytes();
 }
 
-/// Few values are not zero, so that no codec drops one.
+/// Reduces vectors in which few values are not zero, so that no codec drops one.
 void reduce(const OwnComm& comm, std::size_t bytes) {
     std::vector<float> in(bytes / sizeof(float)), expected(in.size()), out(in.size());
     for (std::size_t i = 0; i < in.size(); i += 16) {
@@ -25,13 +25,13 @@ void reduce(const OwnComm& comm, std::size_t bytes) {
 }
 
 constexpr std::size_t sizes = 20;
-/// 4 KiB to 4 MiB, four to a power of four.
+/// Returns one of twenty sizes from 4 KiB to 4 MiB, about four to a power of four.
 std::size_t size_of_step(std::size_t step) {
     return static_cast<std::size_t>(4096 * std::pow(1024.0, static_cast<double>(step) / 19)) / 4 *
            4;
 }
 
-/// Whether they have one communicator or each its own.
+/// This holds whether the sizes have one communicator or each its own.
 TEST(Scratch, TwentySizesOneAfterAnotherHoldWhatTheLargestNeeds) {
     const std::string tree = trees_for(size_of(MPI_COMM_WORLD)).back();
     for (const char* codec : {"exact", "2:4"}) {
