@@ -18,7 +18,8 @@ int copy_text(std::string_view message, char* text, int* length) {
     return MPI_SUCCESS;
 }
 
-/// Asking MPI for the text of a code that it does not know may end the program.
+/// Returns whether MPI has a text for the code. Asking it for that of a code that it does not know
+/// may end the program.
 bool has_text_of_mpi(int code) {
     if (!gradcoll::mpi_is_running()) return false;
     if (!gradcoll::mpi_counts_error_codes) return true;

@@ -15,7 +15,7 @@ namespace {
 
 using ContextPtr = std::shared_ptr<CommContext>;
 
-/// The context for a call that makes no sense on an intercommunicator.
+/// Returns the context for a call that makes no sense on an intercommunicator.
 Result<ContextPtr> intra_context(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return Status(Code::invalid_comm, "comm is MPI_COMM_NULL");
     auto context = context_of(comm);
@@ -26,8 +26,8 @@ Result<ContextPtr> intra_context(MPI_Comm comm) {
     return context;
 }
 
-/// `change` edits the proposed settings and says what is wrong with this rank's arguments; all
-/// ranks then decide together.
+/// Changes the settings if all ranks agree. `change` edits the proposed settings and returns what
+/// is wrong with this rank's arguments.
 template <class Change>
 int change_settings(MPI_Comm comm, const char* call, Change&& change) {
     return at_boundary(comm, call, [&]() -> Status {

@@ -26,7 +26,8 @@ namespace {
 std::mutex engines_mutex;
 std::vector<GC_Engine> engines;  // guarded by engines_mutex
 
-/// Their threads call MPI. What a program has not freed stays a handle, but does nothing any more.
+/// Stops all engines, whose threads call MPI. One that the program has not freed stays a handle,
+/// but does nothing any more.
 void stop_engines() {
     const std::scoped_lock lock(engines_mutex);
     for (GC_Engine engine : engines) {
@@ -74,13 +75,14 @@ Status check_name(const char* name) {
     return {};
 }
 
-/// Memory of a device is copied to the host, so it must be one that takes part.
+/// Finds the memory of a buffer. Memory of a device is copied to the host, so the device must be
+/// one that takes part.
 Status locate_served(const BufferArgument& buffer, int& memory) {
     GRADCOLL_TRY(locate(buffer, Reach::host_and_devices, memory));
     return memory == unserved_device ? locate(buffer, Reach::host, memory) : Status();
 }
 
-/// Where they are.
+/// Returns where the buffers are.
 Result<CallMemory> check_buffers(const CallArguments& arguments, const Classified& classified) {
     BufferPair buffers;
     GRADCOLL_TRY(find_buffers(Collective::allreduce, arguments, 1,
@@ -93,7 +95,8 @@ Result<CallMemory> check_buffers(const CallArguments& arguments, const Classifie
     return classified.passes() ? memory_of(arguments) : memory;
 }
 
-/// With copies in place of what is on a device. `copy`: what holds them, or null.
+/// Returns the arguments with copies in place of what is on a device; `copy` is then what holds
+/// them.
 Result<CallArguments> on_host(GC_Engine_s& engine, const Gradient& gradient,
                               const CallArguments& arguments, const CallMemory& memory,
                               const HostTwin*& copy) {
@@ -190,7 +193,7 @@ MPI_Comm comm_of(const GC_Handle* handle) {
                                                           : MPI_COMM_NULL;
 }
 
-/// Of a complete one.
+/// Frees the handle of a complete sum and returns its outcome.
 Status end(GC_Handle& handle) {
     GC_Handle_s& ended = *std::exchange(handle, GC_HANDLE_NULL);
     return ended.engine->engine->take_outcome(*ended.gradient);

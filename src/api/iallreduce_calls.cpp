@@ -8,7 +8,8 @@
 namespace gradcoll {
 namespace {
 
-/// The MPI library completes the request: nobody could copy the result back then.
+/// Verifies that the MPI library reaches the buffers. It completes the request, so the result could
+/// not be copied back.
 Status check_mpi_reaches(const Call& call) {
     if (!call.memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
         return {};

@@ -28,7 +28,7 @@ Status check_pipeline_rank(int pipeline_rank, std::size_t ranks) {
             fmt::format("pipeline_rank is {}; allowed are 0 to {}", pipeline_rank, ranks - 1)};
 }
 
-/// What makes the machine, once the plan is there.
+/// MakeMachine makes the machine, once there is a plan.
 using MakeMachine = Result<std::unique_ptr<mover::Machine>> (*)(void* stream);
 
 Result<std::unique_ptr<mover::Machine>> plain(void*) {
@@ -62,7 +62,7 @@ Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipe
     return made;
 }
 
-/// Of rank 0 alone.
+/// Returns the text of the file on rank 0, an empty one on other ranks.
 Result<std::string> text_of(MPI_Comm comm, const char* path) {
     int rank = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
@@ -88,7 +88,7 @@ double microseconds(Tick ticks) {
     return static_cast<double>(ticks) / 1000;
 }
 
-/// Where layers have no name, all of them are meant.
+/// Returns the name of a layer; an empty one if the operator is for all layers.
 const char* layer_text(const GC_Mover_s& mover, std::int32_t layer) {
     return layer < 0 ? "" : mover.layer_names[static_cast<std::size_t>(layer)].c_str();
 }
@@ -160,14 +160,14 @@ Status get_stats(const GC_Mover_s& mover, GC_Mover_stats* out) {
 
 // ---- steps
 
-/// What the plan itself has the rank wait, for moves and for others.
+/// Returns how long the plan itself makes the rank wait, for moves and for others.
 Tick planned_waits(const GC_Mover_s& mover) {
     Tick busy = 0;
     for (const mover::Operator& op : mover.execution->rank().operators) busy += op.duration;
     return mover.planned_step - busy;
 }
 
-/// Once a mover.
+/// Warns of waits that the plan did not have, once for each plan.
 void warn_of_waits(GC_Mover_s& mover) {
     const mover::ExecutionFigures& figures = mover.execution->figures();
     const Tick waited = figures.waited_for_tensors + figures.waited_for_memory;

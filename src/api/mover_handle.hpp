@@ -11,21 +11,21 @@
 #include "mover/files/inputs.hpp"
 
 struct GC_Mover_s {
-    MPI_Comm comm = MPI_COMM_NULL;  ///< the user's, which outlives the mover
+    MPI_Comm comm = MPI_COMM_NULL;  ///< the user's, which must outlive the mover
     int pipeline_rank = 0;
-    gradcoll::mover::Inputs inputs;  ///< of the plan that is followed
+    gradcoll::mover::Inputs inputs;  ///< those of the plan that is followed
     std::vector<std::string> layer_names, tensor_names;
     std::unique_ptr<gradcoll::mover::Execution> execution;
     gradcoll::mover::Tick planned_step = 0;
     std::int64_t device_bytes = 0;
-    double drift_share = 0;  ///< 0: it does not plan again
+    double drift_share = 0;  ///< set by the program; 0: it does not plan again
     std::int64_t replans = 0;
     bool has_warned = false;
 };
 
 namespace gradcoll {
 
-/// A plan's text, read and checked.
+/// ReadPlan is a plan's text, read and checked.
 struct ReadPlan {
     mover::Inputs inputs;
     mover::Scene scene;
@@ -33,8 +33,8 @@ struct ReadPlan {
 };
 Result<ReadPlan> read_plan(const std::string& text);
 
-/// How far the last step was from its plan: of operators' times or of moves', whichever is more; 0
-/// before the first step.
+/// Returns how far the last step was from its plan: the share by which the times of operators, or
+/// of moves, were off, whichever is more; 0 before the first step.
 double drift_of(const GC_Mover_s& mover);
 
 /// Takes a new plan if any rank's step was too far from its own. Collective.

@@ -23,13 +23,13 @@ namespace {
 using mover::Execution;
 using mover::Tick;
 
-/// What an operator took, without what it waited.
+/// Returns the time that an operator took, without its waits.
 Tick measured_ticks(const Execution& execution, std::size_t op) {
     const mover::Span span = execution.measured(static_cast<std::int32_t>(op));
     return std::clamp<Tick>(span.end - span.start, 0, mover::longest_ticks - 1);
 }
 
-/// Of the last step's moves; the plan's if there were none.
+/// Returns the rate of the last step's moves in bytes per second; the plan's if there were none.
 std::int64_t measured_rate(const Execution& execution) {
     const mover::ExecutionFigures& figures = execution.figures();
     const mover::Lane& lane = execution.lane();
@@ -50,14 +50,15 @@ double drift_of_operators(const Execution& execution) {
     return off / std::max(planned, 1.0);
 }
 
-/// Faster than its lane nothing goes.
+/// Returns the share by which moves took longer than planned; never less than 0, as no move is
+/// faster than its lane.
 double drift_of_moves(const Execution& execution) {
     return static_cast<double>(execution.lane().bytes_per_second) /
                static_cast<double>(measured_rate(execution)) -
            1;
 }
 
-/// A rank's figures for rank 0: its pipeline rank, its rate, its operators' times.
+/// Returns this rank's figures for rank 0: its pipeline rank, its rate, its operators' times.
 std::string figures_for_rank_0(const GC_Mover_s& mover) {
     const Execution& execution = *mover.execution;
     ByteWriter writer;
@@ -68,7 +69,7 @@ std::string figures_for_rank_0(const GC_Mover_s& mover) {
     return writer.take();
 }
 
-/// Adds what figures_for_rank_0() says to the sums; the slowest link of a rank is the one to plan
+/// Adds what figures_for_rank_0() says to the sums. The slowest link of a rank is the one to plan
 /// for.
 Status add_figures(std::string_view figures, mover::Measured& sums,
                    std::vector<std::int64_t>& devices) {
@@ -95,7 +96,8 @@ Status add_figures(std::string_view figures, mover::Measured& sums,
     return {};
 }
 
-/// Means over the devices of each pipeline rank; what no device of this job runs is as planned.
+/// Returns means over the devices of each pipeline rank. What no device of this job runs keeps its
+/// planned figures.
 Result<mover::Measured> means_of(const mover::Scene& scene,
                                  const std::vector<std::string>& figures) {
     mover::Measured out;
@@ -114,7 +116,7 @@ Result<mover::Measured> means_of(const mover::Scene& scene,
     return out;
 }
 
-/// On rank 0: a plan's text, for what all ranks tell.
+/// Makes a plan from the figures of all ranks and returns its text; called on rank 0.
 Result<std::string> new_plan(const mover::Inputs& old, const std::vector<std::string>& figures) {
     mover::Inputs inputs = old;
     const mover::Scene planned = GRADCOLL_VALUE(mover::scene_of(old));
@@ -132,7 +134,7 @@ Status take_plan(GC_Mover_s& mover, const std::string& text) {
                                          read.scene.rooms.ranks[rank]));
     mover.inputs = std::move(read.inputs);
     mover.planned_step = read.plan.step_ticks;
-    mover.has_warned = false;  // of the old plan
+    mover.has_warned = false;  // the warning was about the old plan
     ++mover.replans;
     return {};
 }

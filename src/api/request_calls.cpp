@@ -10,7 +10,7 @@
 #include "mpi/boundary.hpp"
 #include "settings/info_keys.hpp"
 
-/// What the opaque handle of the C API points to.
+/// GC_Request_s is what the opaque handle of the C API points to.
 struct GC_Request_s {
     std::unique_ptr<gradcoll::PersistentCall> call;
     GC_Residual_s residual;  ///< its `residual` is null if the request has none
@@ -32,15 +32,16 @@ Outcome check_handle(GC_Request request) {
     return Status();
 }
 
-/// What `info` alone asks for, the defaults being exact.
+/// Returns what `info` alone asks for; the defaults are exact.
 Result<Settings> settings_in(MPI_Info info) {
     SettingsText text = SettingsText::defaults();
     GRADCOLL_TRY(add_info(info, text));
     return Settings::parse(text);
 }
 
-/// The codec settings of one request, given in its own info, must fit its type and op; those of the
-/// communicator just do not apply. Errors: invalid_argument, invalid_op.
+/// Checks that the codec settings of one request, given in its own info, fit its type and op. Those
+/// of the communicator are not checked: they do not apply if they do not fit. Errors:
+/// invalid_argument, invalid_op.
 Status check_codecs_fit(const Settings& settings, const Call& call) {
     if (!settings.ever_lossy()) return {};
     if (call.passes())
@@ -59,8 +60,8 @@ Status check_codecs_fit(const Settings& settings, const Call& call) {
     return {};
 }
 
-/// The communicator's settings and over them those of the request; a rank that refuses the call
-/// says so. Collective.
+/// Returns the communicator's settings, and over them those of the request. A rank that refuses the
+/// call says so to the others. Collective.
 Result<Settings> request_settings(const Call& call, MPI_Info info) {
     SettingsText proposed = call.context->settings().text();
     Status complaint = call.refusal;
@@ -96,7 +97,7 @@ Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) 
         return Status();
     };
     if (call.context != nullptr && call.context->identity().rank_count() > 1)
-        // Who starts a request that another rank does not have would wait for it.
+        // A rank that starts a request which another rank does not have would wait for that rank.
         GRADCOLL_TRY(
             done_on_all(call.context->identity().private_comm(), "set up the request", make));
     else
@@ -145,7 +146,7 @@ Status check_array(int count, const GC_Request requests[]) {
     return {};
 }
 
-/// Every request gets its turn; the first failure is what is returned.
+/// Calls `each` for every request, and returns the first failure.
 template <class Each>
 Outcome for_all(int count, GC_Request requests[], Each&& each) {
     GRADCOLL_TRY(check_array(count, requests));
@@ -165,7 +166,7 @@ Outcome free_request(GC_Request& request) {
     return outcome;
 }
 
-/// Runs `body` on the request that is kept there.
+/// Runs `body` on the request that the handle refers to.
 template <class Body>
 int at_request(GC_Request* request, const char* call, Body&& body) {
     const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;

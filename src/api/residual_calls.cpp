@@ -30,7 +30,8 @@ Status check_handle(GC_Residual residual) {
     return {};
 }
 
-/// The layout is that of any call with feedback for this count and type, whatever its codecs.
+/// Makes a residual. Its layout is that of any call with feedback for this count and type, whatever
+/// its codecs.
 Result<std::shared_ptr<Residual>> residual_for(CommContext& context, const CallShape& shape) {
     const Settings& settings = context.settings().current();
     const CallKey key = route_of(settings, shape, {.feedback = true}).key;

@@ -35,7 +35,7 @@ std::uint64_t bytes_of(const CallArguments& call) {
            static_cast<std::uint64_t>(std::max<MPI_Count>(size, 0));
 }
 
-/// Where the value that holds comes from: the process, or what was said for the communicator.
+/// Returns the value that holds and its source: the process, or what was set for the communicator.
 ExplainedSetting explained(OptionId id, const SettingsText& text) {
     const OptionInfo& row = info_of(id);
     const OptionValue& process = checked_options()[id];
@@ -51,7 +51,7 @@ ExplainedSetting explained(OptionId id, const SettingsText& text) {
     return setting;
 }
 
-/// In the order in which they are told; further ones come last.
+/// Returns the options in the order in which they are told; new ones come last.
 std::vector<OptionId> deciding_options() {
     std::vector<OptionId> ids = {OptionId::tree_min_bytes,   OptionId::min_bytes,
                                  OptionId::max_bytes,        OptionId::codec,
@@ -71,7 +71,7 @@ std::vector<OptionId> deciding_options() {
     return ids;
 }
 
-/// The two thresholds, and of the others those that somebody chose.
+/// Returns the two thresholds, and of the other settings those that somebody chose.
 std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding_options()) {
@@ -112,7 +112,7 @@ std::string_view source_of(bool said) {
     return said ? "tuning file" : "shipped";
 }
 
-/// Where the figures of the links below a vertex are from.
+/// Returns the source of the figures of the links below a vertex.
 std::string link_source_of(const Tree& tree, const Tuning& tuning, int vertex) {
     const auto children = tree.children(vertex);
     const auto known = std::count_if(children.begin(), children.end(), [&](int child) {
@@ -206,7 +206,7 @@ Explanation begin_explanation(const ExplainFacts& facts, const CallArguments& ca
     return out;
 }
 
-/// A short exact vector has no plan.
+/// Adds how the call goes through hosts. A short exact vector has no plan.
 Status add_hosts(const ExplainFacts& facts, const Route& route, Explanation& out) {
     const auto bytes = static_cast<std::uint64_t>(route.key.count) * route.key.elem_bytes;
     const bool is_long = bytes >= facts.settings.tree_min_bytes;

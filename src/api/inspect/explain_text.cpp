@@ -32,7 +32,7 @@ std::string exchange_text(const ExplainedLevel& level) {
     return text;
 }
 
-/// "2:4", or "exact at 3, 2:4 at 1" where the kind of link decides.
+/// Returns "2:4", or "exact at 3, 2:4 at 1" if the kind of link decides.
 std::string codec_text(const ExplainedLevel& level) {
     std::string text;
     for (const auto& [codec, vertices] : level.codecs) {
@@ -90,7 +90,7 @@ std::string codecs_text(const ExplainedPlan& plan, std::string_view indent = "")
     return text;
 }
 
-/// Alpha and beta of every level, what they make of one chunk, and the sum.
+/// Returns the alpha and beta of every level, the time of one chunk with them, and the sum.
 std::string prediction_text(const ExplainedPlan& plan) {
     std::string text;
     for (const ExplainedTerm& term : plan.terms)

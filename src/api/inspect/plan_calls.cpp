@@ -23,13 +23,14 @@
 namespace gradcoll {
 namespace {
 
-/// A communicator that is not there: ranks of this process's settings and foreseen tree.
+/// ForeseenComm is an assumed communicator, of ranks with this process's settings and foreseen
+/// tree.
 struct ForeseenComm {
     DiscoveredTree tree;
     SettingsText text;
     Settings settings;
 
-    /// Where its first compressible call goes; it is named MPI_COMM_WORLD.
+    /// Returns where its first compressible call goes; its name is MPI_COMM_WORLD.
     Route route_of(const CallShape& shape) const {
         const bool one_host =
             allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
@@ -48,7 +49,8 @@ struct ForeseenComm {
     }
 };
 
-/// `info` may be MPI_INFO_NULL. Errors: what its keys, the settings and foreseen_tree() say.
+/// Makes it; `info` may be MPI_INFO_NULL. Errors: what its keys, the settings and foreseen_tree()
+/// say.
 Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
     SettingsText text = SettingsText::from_environment();
     GRADCOLL_TRY(add_info(info, text));
@@ -62,7 +64,7 @@ Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
     return ForeseenComm{std::move(*tree), std::move(text), std::move(*settings)};
 }
 
-/// Where an answer goes, and in which of its forms.
+/// FormattedOut says where an answer goes, and in which form.
 template <class Format>
 struct FormattedOut {
     Format format;
@@ -71,7 +73,7 @@ struct FormattedOut {
 using ExplanationOut = FormattedOut<GC_Explain_format>;
 using PictureOut = FormattedOut<GC_Plan_format>;
 
-/// Before anything collective happens.
+/// Checks the arguments before anything collective happens.
 template <class Format>
 Status check(const FormattedOut<Format>& out, std::initializer_list<Format> known,
              std::string_view names) {
@@ -154,7 +156,7 @@ Result<CallShape> shape_of(const CallArguments& call) {
     return classified.shape;
 }
 
-/// What the drawing says beside itself of a call that does not go the way that is drawn, or not
+/// Returns what the drawing says of a call that does not go the way that is drawn, or is not
 /// compressed.
 std::string note_of(const Route& route) {
     if (route.passes())

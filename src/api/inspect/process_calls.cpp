@@ -24,7 +24,7 @@ Result<const std::vector<GC_List_entry>*> find_list(GC_List list) {
                               static_cast<int>(list)));
 }
 
-/// Puts what `ask` finds (a Result) into `*out`, the argument of that name.
+/// Puts what `ask` returns (a Result) into `*out`, the argument of that name.
 template <class T, class Ask>
 int tell(const char* call, const char* argument, T* out, Ask&& ask) {
     return without_mpi(call, [&]() -> Status {

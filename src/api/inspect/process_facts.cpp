@@ -27,7 +27,7 @@
 namespace gradcoll {
 namespace {
 
-/// Texts that never move and never go.
+/// Keeps the text where it never moves and is never freed.
 const char* kept(std::string text) {
     static auto& texts = *new std::deque<std::string>;
     static auto& mutex = *new std::mutex;
@@ -88,7 +88,7 @@ GC_Build make_build() {
     return build;
 }
 
-/// "; parameters: /abs=, /seed="; nothing if it takes none.
+/// Returns a text like "; parameters: /abs=, /seed="; nothing if the codec takes none.
 std::string parameters_text(CodecId codec) {
     const TakenParameters& taken = parameters_for(codec);
     std::vector<std::string_view> names;
@@ -98,7 +98,7 @@ std::string parameters_text(CodecId codec) {
     return names.empty() ? "" : fmt::format("; parameters: {}", fmt::join(names, ", "));
 }
 
-/// "keeps ...; sums of fp16, bf16, fp32, fp64; fp32 takes 1/1.88 of the bytes"
+/// Returns a text like "keeps ...; sums of fp16, bf16, fp32, fp64; fp32 takes 1/1.88 of the bytes".
 std::string text_of(CodecId codec) {
     constexpr std::size_t count = lossy_block_elems;
     constexpr std::size_t raw = count * sizeof(float);
@@ -218,11 +218,11 @@ const GC_Build& build_told() {
 }
 
 const std::vector<GC_List_entry>* list_told(GC_List list) {
-    if (list == GC_LIST_DEVICES) {  // loads a plug-in, which other questions should not
+    if (list == GC_LIST_DEVICES) {  // this loads a plug-in, which other questions should not
         static const auto& of_process = *new Entries(devices());
         return &of_process;
     }
-    // In the order of GC_List; that of devices is above.
+    // The lists are in the order of GC_List; that of devices is above.
     static const auto& lists = *new std::vector<Entries>{
         codecs(),     exchanges(), levels(),     tree_sources(), collectives(),
         complaints(), {},          transports(), builders()};

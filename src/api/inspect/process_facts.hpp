@@ -9,10 +9,10 @@
 
 namespace gradcoll {
 
-/// All thread safe; the same answer every time.
+/// The three functions return the same answer every time. All are thread safe.
 const std::vector<GC_Setting>& settings_told();
 const GC_Build& build_told();
-/// Null for a list that does not exist.
+/// Returns null for a list that does not exist.
 const std::vector<GC_List_entry>* list_told(GC_List list);
 
 }  // namespace gradcoll

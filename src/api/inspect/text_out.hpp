@@ -13,9 +13,11 @@ struct TextOut {
     char* text = nullptr;           ///< null asks for the size alone
     std::size_t* length = nullptr;  ///< in: size of `text`; out: bytes needed with the final 0
 
-    /// Before anything collective happens. Errors: invalid_argument if `length` is null.
+    /// Checks the arguments before anything collective happens. Errors: invalid_argument if
+    /// `length` is null.
     Status check() const;
-    /// Errors: that, and invalid_argument if the text does not fit.
+    /// Writes the text and its length. Errors: those of check(), and invalid_argument if the text
+    /// does not fit.
     Status write(const std::string& from) const;
 };
 

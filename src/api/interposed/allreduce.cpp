@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-// Open MPI refuses one buffer for input and result of these alone.
+// These are the only calls in which Open MPI refuses one buffer for input and result.
 constexpr Entry blocking{.name = "MPI_Allreduce (served by gradcoll)",
                          .reach = Reach::host_and_devices,
                          .offered = true,
@@ -22,14 +22,16 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
                             .may_wait = false,
                             .mpi_takes_aliased = false};
 
-/// What is wrong with the arguments the MPI library finds without a look into the vectors.
+/// Returns whether the MPI library finds out what is wrong with the arguments without a look into
+/// the vectors.
 bool is_for_mpi_to_refuse(const Call& call) {
     return call.pass_reason == PassReason::wrong_arguments ||
            call.pass_reason == PassReason::unusable_buffer ||
            call.arguments.sendbuf == call.arguments.recvbuf;
 }
 
-/// A program whose vectors are on devices has to run whichever way its calls go.
+/// Passes a call through copies in host memory if the MPI library refuses memory of devices. A
+/// program whose vectors are there has to run whichever way its calls go.
 std::optional<Outcome> pass_by_copies(const Call& call) {
     if (!call.memory.any_device() || is_for_mpi_to_refuse(call)) return {};
     if (!mpi_refuses_memory_of(*Devices::of_process().plugin())) return {};

@@ -25,8 +25,8 @@ constexpr Entry reduce_scatter{.collective = Collective::reduce_scatter_block,
                                .name = "MPI_Reduce_scatter (served by gradcoll)",
                                .reach = Reach::host_and_devices,
                                .offered = true};
-/// Exact whatever the codec: only sums are ever compressed in programs that do not ask for it
-/// themselves.
+/// An allgather is exact whatever the codec: in programs that do not ask for compression
+/// themselves, only sums are ever compressed.
 constexpr Entry allgather{.collective = Collective::allgather,
                           .kind = CallKind::allgather,
                           .name = "MPI_Allgather (served by gradcoll)",
@@ -52,7 +52,8 @@ MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
     return count;
 }
 
-/// Like MPI_Reduce_scatter_block if all blocks have one size, which all ranks know alike.
+/// Reads the sizes of the blocks. If all are equal, which all ranks know alike, the call is like
+/// MPI_Reduce_scatter_block.
 Status read_blocks(const void* recvcounts, std::size_t count_bytes, CallArguments& arguments,
                    Entry& entry) {
     if (arguments.comm == MPI_COMM_NULL) return {};
@@ -60,7 +61,7 @@ Status read_blocks(const void* recvcounts, std::size_t count_bytes, CallArgument
     if (rank_count == 0) return {};
     if (recvcounts == nullptr) return {Code::invalid_argument, "recvcounts is null"};
     arguments.count = count_at(recvcounts, count_bytes, 0);
-    // Counts that are wrong are the MPI library's to refuse.
+    // The MPI library refuses wrong counts.
     constexpr MPI_Count beyond_all = std::numeric_limits<MPI_Count>::max();
     MPI_Count whole = 0;
     bool all_alike = true;

@@ -15,7 +15,7 @@
 namespace gradcoll {
 namespace {
 
-/// Other levels are for other tools.
+/// Does what MPI_Pcontrol asks for; other levels are for other tools.
 void pcontrol(int level) noexcept try {
     if (level == 0 || level == 1) set_interception(level == 1);
     if (level == 2) write_report_now();
@@ -27,7 +27,8 @@ int request_to_fortran(const void* request) noexcept {
     return number_of(*static_cast<const MPI_Request*>(request));
 }
 
-/// Only the MPI library can convert handles of Fortran.
+/// The table is what libgradcoll_pmpi may call. It includes conversions of Fortran's handles, which
+/// only the MPI library can make.
 constexpr GC_Interposer_table table = {
     .allreduce = offer_allreduce,
     .iallreduce = offer_iallreduce,
@@ -76,13 +77,13 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     answer_roll_call(interposer_enabled(), false);
     if (gate == nullptr || !interposer_enabled()) return nullptr;
     roll_call_has_begun();
-    // Communicators that are never attached would not say it.
+    // Communicators that are never attached would not warn.
     if (world_rank == 0) warn_about_settings();
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
     expect_codec(process_settings());
     set_spare_memory_aside();
-    // What takes long the first time: here, not in the program's first call.
+    // Does here, not in the program's first call, what takes long the first time.
     space_of(gate);
     this_host();
     return &table;

@@ -21,15 +21,15 @@ int offer_barrier(GC_Mpi_handle comm, int* code) noexcept;
 int offer_bcast(const GC_Bcast_call* call, int* code) noexcept;
 int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept;
 
-// persistent.cpp: MPI_Allreduce_init, and the starts and the end of such requests
+// persistent.cpp has MPI_Allreduce_init, and the starts and the end of such requests.
 int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
                          int* code) noexcept;
-/// After MPI has started `count` requests.
+/// Begins the operations of `count` requests; called after MPI has started them.
 void requests_started(int count, const void* handles) noexcept;
-/// Before MPI frees the request.
+/// Forgets a request; called before MPI frees it.
 void request_freeing(const void* handle) noexcept;
 
-/// new_info.cpp: the program has put an info object on a communicator.
+/// Takes the settings of an info object that the program has put on a communicator (new_info.cpp).
 void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
 
 inline CallArguments arguments_of(const GC_Reduce_call& call) {

@@ -23,7 +23,8 @@ namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t always = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t shortest = 1;
-/// A complex number. Larger elements go through shared memory alone, whose gate is open.
+/// This is the size of a complex number. Larger elements go through shared memory alone, whose gate
+/// is open.
 constexpr std::uint64_t largest_element_bytes = 16;
 
 struct State {
@@ -35,10 +36,11 @@ std::mutex gate_mutex;
 State state;  // guarded by gate_mutex
 std::atomic<bool> on{true};
 
-/// The block collectives count a block; how many of them a communicator has, ranks of different
-/// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
-/// made rarely, and their own info may lower the thresholds. What only shared memory serves is
-/// offered where allreduces of any size are. Empty vectors would pass (PassReason::empty_vector).
+/// Returns the smallest count that is offered. Counts of the block collectives are those of a
+/// block; ranks of different MPI_COMM_WORLDs could not agree on how many blocks a communicator has,
+/// so every call but the empty ones is offered. Requests are made rarely, and their own info may
+/// lower the thresholds. Calls that only shared memory serves are offered if allreduces of any size
+/// are. Empty vectors would pass (PassReason::empty_vector).
 std::int64_t least_count(int call, const ServedBytes& least) {
     const auto elements = [](std::uint64_t bytes) {
         return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /
@@ -63,7 +65,8 @@ std::int64_t least_count(int call, const ServedBytes& least) {
     }
 }
 
-/// Until ranks of several hosts have met, whatever the settings: they may differ.
+/// Returns the smallest count that is offered until ranks of several hosts have met. It does not
+/// depend on the settings, as these may differ between ranks.
 std::int64_t gate_for_meetings(int call) {
     switch (call) {
         case GC_CALL_ALLREDUCE:
@@ -104,8 +107,8 @@ void update() {
 
 std::atomic<GC_Gate*> gate_of_completions{nullptr};
 
-/// Comes and goes with every request that is waited for at once: under the lock of the calls, which
-/// alone orders it.
+/// Opens or closes the gate of completions. This happens with every request that is waited for at
+/// once, and the lock of the calls orders it.
 void offer_completions(bool wanted) {
     __atomic_store_n(&gate_of_completions.load()->least_count[GC_CALL_COMPLETE], wanted ? 0 : never,
                      __ATOMIC_RELAXED);
@@ -158,7 +161,7 @@ void set_interception(bool wanted) {
     const std::scoped_lock lock(gate_mutex);
     state.on = wanted;
     on = wanted;
-    forget_seen();  // calls that passed by themselves are looked at again
+    forget_seen();  // the calls that passed by themselves are looked at again
     update();
 }
 

@@ -7,18 +7,19 @@
 
 namespace gradcoll {
 
-/// GC_ENABLE and GC_INTERCEPT of this process. All here is thread safe.
+/// Returns GC_ENABLE of this process; intercepted_calls() is GC_INTERCEPT. All functions here are
+/// thread safe.
 bool interposer_enabled();
 const InterceptSet& intercepted_calls();
 
-/// From now on `gate` is kept up to date: calls that a communicator serves are offered.
+/// Keeps `gate` up to date from now on, so that calls that some communicator serves are offered.
 void open_gate(GC_Gate* gate);
 
-/// Whether there are persistent requests that were served: their starts must be seen, also while
-/// interception is off.
+/// Says whether there are persistent requests that were served: their starts must be offered, also
+/// while interception is off.
 void offer_starts(bool wanted);
 
-/// MPI_Pcontrol: off, all new calls pass.
+/// Does what MPI_Pcontrol asks for: while it is off, all new calls pass.
 void set_interception(bool on);
 bool interception_is_on();
 

@@ -14,7 +14,7 @@ constexpr Entry bcast{
 constexpr Entry reduce{
     .kind = CallKind::reduce, .name = "MPI_Reduce (served by gradcoll)", .offered = true};
 
-/// Whatever it is, it passes.
+/// Counts a call that passes whatever it is.
 void count_early(const HostCall& call) noexcept {
     const MPI_Comm comm = call.arguments.comm;
     if (comm == MPI_COMM_NULL) return;

@@ -22,8 +22,8 @@ Status copy_keys(MPI_Info from, MPI_Info to) {
     return {};
 }
 
-/// Keys that MPI has kept from earlier, and over them those of `info` (which MPI may have kept,
-/// too).
+/// Takes the keys that MPI has kept from earlier, and over them those of `info` (which MPI may have
+/// kept, too).
 Status take_info_with_kept(MPI_Comm comm, CommContext& context, MPI_Info info) {
     MPI_Info all = MPI_INFO_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &all), "MPI_Comm_get_info"));
@@ -34,7 +34,8 @@ Status take_info_with_kept(MPI_Comm comm, CommContext& context, MPI_Info info) {
     return status;
 }
 
-/// Only communicators that can ever use settings are asked whether any rank has some.
+/// Takes the keys of `info` if any rank has some. Ranks ask each other only on communicators that
+/// can ever use settings.
 Status take_new_info(MPI_Comm comm, MPI_Info info) {
     if (rank_count_of(comm) <= 1) return {};
     meet_if_new(comm);

@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-// In the order of CallKind; what is submitted to an engine is no call of MPI's.
+// These are in the order of CallKind. What is submitted to an engine is no call of MPI.
 constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
                                           GC_CALL_IALLREDUCE,
                                           GC_CALL_START,

@@ -13,21 +13,22 @@
 
 namespace gradcoll {
 
-/// First of all, of calls that no rank leaves before all have come: their communicator's ranks meet
-/// if they have not (roll_call.hpp). Of no elements (`count`), nobody waits for anybody.
+/// Lets the ranks of a communicator meet if they have not (roll_call.hpp). This comes first in
+/// calls that no rank leaves before all have come. In a call of no elements (`count`) no rank waits
+/// for another, so they do not meet.
 void meet(MPI_Comm comm) noexcept;
 inline void meet_before(MPI_Comm comm, MPI_Count count) noexcept {
     if (meetings_are_wanted() && count > 0) meet(comm);
 }
 
-/// Why every call of this kind on this communicator (not looked at) passes.
+/// Returns why every call of this kind on this communicator passes, whatever its arguments are.
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
 
-/// admit(), unless there is a reason to pass the call whatever it is.
+/// Does what admit() does, unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 
-/// Does the call by `run(status)` (returning Known), unless it passes whatever it is; with the code
-/// of a call that was served, and the error handler called if that failed.
+/// Does the call by `run(status)` (returning Known), unless it passes whatever it is. Sets `code`
+/// if the call was served, and calls the error handler if it failed.
 template <class Run>
 Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexcept {
     try {
@@ -43,15 +44,15 @@ Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexc
     }
 }
 
-/// What passes is the program's to do.
+/// Does nothing: the program makes the calls that pass.
 inline std::optional<Outcome> leave_to_program(const Call&) {
     return {};
 }
 
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
-/// reason to pass it. `pass` (taking const Call&, returning std::optional<Outcome>) may do what
-/// passes in the program's stead. Returns 1 and the code if the call was served, with the error
-/// handler called where it failed; else 0.
+/// reason to pass it. `pass` (taking const Call&, returning std::optional<Outcome>) may do a call
+/// that passes in the program's stead. Returns 1 and the code if the call was served, and calls the
+/// error handler if it failed; else returns 0.
 template <class Serve, class Pass = decltype(&leave_to_program)>
 int at_offer(const Entry& entry, const CallArguments& arguments, Status complaint, int* code,
              Serve&& serve, Pass&& pass = leave_to_program) noexcept {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* call_name = "MPI_Allreduce_init (served by gradcoll)";
 
-/// The requests that we serve, by MPI's handles.
+/// Requests holds the requests that are served here, by MPI's handles.
 class Requests {
   public:
     void add(GC_Mpi_handle handle, std::shared_ptr<TokenRequest> request) {
@@ -48,8 +48,8 @@ class Requests {
         last.swap(requests_);
         offer_starts(false);
     }
-    /// Requests that a program never frees keep their communicators' contexts, which must go before
-    /// MPI.
+    /// Frees in MPI_Finalize the requests that a program never frees: they keep their
+    /// communicators' contexts, which must go before MPI.
     Status end_with_mpi() {
         const std::scoped_lock lock(mutex_);
         if (!ends_) GRADCOLL_TRY(at_finalize([this] { forget_all(); }));
@@ -63,7 +63,8 @@ class Requests {
     bool ends_ = false;
 };
 
-/// Never destroyed: a program may end without MPI_Finalize.
+/// Returns the requests of the process. They are never destroyed, as a program may end without
+/// MPI_Finalize.
 Requests& requests() {
     static auto& all = *new Requests;
     return all;
@@ -73,8 +74,8 @@ GC_Mpi_handle handle_at(const void* handles, int index) {
     return bits_of(static_cast<const MPI_Request*>(handles)[index]);
 }
 
-/// The communicator's settings and over them those of the request. If all is not well with the
-/// latter, which may limit loss, the former with a warning, and exact. Collective.
+/// Returns the communicator's settings, and over them those of the request. If the latter, which
+/// may limit loss, are not valid, warns and returns the communicator's with exact sums. Collective.
 Settings settings_for(const CommContext& context, MPI_Info info) {
     SettingsText proposed = context.settings().text();
     const Status complaint = add_info(info, proposed);
@@ -88,8 +89,9 @@ Settings settings_for(const CommContext& context, MPI_Info info) {
     return exact;
 }
 
-/// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this
-/// is one of the calls that gc_compress_calls allows. None, or a reason to pass the request.
+/// Decides whether the request is one of the calls that gc_compress_calls allows. All ranks make
+/// requests in one order, but may start them in different ones, so this is decided here. Returns
+/// none, or a reason to pass the request.
 PassReason fix_route(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                      Settings& settings) {
     RouteQuestion question{
@@ -102,7 +104,7 @@ PassReason fix_route(CommContext& context, const CallArguments& arguments, const
     return route.pass_reason;
 }
 
-/// If MPI frees the request when it fails, its handle may soon be somebody else's.
+/// Forgets a failed request. If MPI frees it when it fails, its handle may soon be that of another.
 void on_failure(const TokenRequest& request) {
     if (mpi_frees_failed_requests) requests().forget(request);
 }
@@ -115,7 +117,8 @@ Status make(TokenRequest::Facts facts, MPI_Request* request) {
     return {};
 }
 
-/// `given`: as the program gave them. Sets a reason to pass the call if there is one.
+/// Serves the call, or sets a reason to pass it. `given` are the arguments as the program gave
+/// them.
 Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request* request) {
     GRADCOLL_TRY(agree_on_arguments(call, {}));
     TokenRequest::Facts facts;
