@@ -11,22 +11,23 @@
 
 namespace gradcoll {
 
-/// Phases of training, each with a codec. Immutable; thread safe.
+/// CodecSchedule holds phases of training, each with a codec. Immutable; thread safe.
 class CodecSchedule {
   public:
-    /// The schedule of no phases: codec_at() must not be called.
+    /// Makes the schedule of no phases, whose codec_at() must not be called.
     CodecSchedule() = default;
 
-    /// step:codec, comma separated, steps increasing from 0; spaces are ignored; empty: no phases.
+    /// Reads phases step:codec, comma separated, with steps that increase from 0. Spaces are
+    /// ignored; an empty text has no phases.
     /// Errors: invalid_argument naming the phase (counted from 1), what it holds and what is
     /// allowed.
     static Result<CodecSchedule> parse(std::string_view text);
 
     bool empty() const { return phases_.empty(); }
-    /// Steps before 0 count as 0.
+    /// Returns the codec of a step; steps before 0 count as 0.
     CodecId codec_at(std::int64_t step) const;
 
-    /// The same phases with other codecs.
+    /// Returns the same phases with the codecs that `by` returns for theirs.
     CodecSchedule replaced(const std::function<CodecId(CodecId)>& by) const;
 
     struct Phase {

@@ -18,14 +18,15 @@ Status bad_entry(OptionId id, std::string_view entry, std::string_view why) {
             fmt::format("entry '{}': {}; allowed: {}", printable(entry), why, info_of(id).allowed)};
 }
 
-/// Takes a leading '!' off. Whether there was none.
+/// Takes a leading '!' off. Returns whether there was none.
 bool take_include(std::string_view& entry) {
     if (!entry.starts_with('!')) return true;
     entry = trimmed(entry.substr(1));
     return false;
 }
 
-/// Whether the last matching entry includes; with no match, what the list leaves for the rest.
+/// Returns whether the last matching entry includes; if none matches, what the list leaves for the
+/// rest.
 template <class Entries, class Matches>
 bool last_match(const Entries& entries, Matches&& matches) {
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
@@ -33,7 +34,7 @@ bool last_match(const Entries& entries, Matches&& matches) {
     return !entries.front().include;
 }
 
-/// In the C locale: by bytes, and alike on ranks whose environments differ.
+/// Compares in the C locale: by bytes, and alike on ranks whose environments differ.
 bool matches(const std::string& pattern, const std::string& name) {
     if (pattern == "*") return true;  // the default, asked at every call
     static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);

@@ -15,15 +15,16 @@
 
 namespace gradcoll {
 
-/// Names by patterns, as POSIX fnmatch(3) reads them without escapes: `*` is any bytes or none, `?`
-/// any one, `[a-c3]` one of these, `[!a-c3]` one of the others. Immutable; thread safe.
+/// NameFilter selects names by patterns, which are read as by POSIX fnmatch(3) without escapes: `*`
+/// is any bytes or none, `?` any one, `[a-c3]` one of these, `[!a-c3]` one of the others.
+/// Immutable; thread safe.
 class NameFilter {
   public:
-    /// Everything is allowed.
+    /// Allows everything.
     NameFilter() = default;
 
-    /// "*", "ddp*,!ddp_norm*", "!*_loss". Blanks around entries are ignored; no pattern holds a
-    /// comma.
+    /// Reads lists such as "*", "ddp*,!ddp_norm*" and "!*_loss". Blanks around entries are ignored;
+    /// no pattern holds a comma.
     /// Errors: invalid_argument naming the entry and what is allowed.
     static Result<NameFilter> parse(std::string_view text);
 
@@ -38,21 +39,21 @@ class NameFilter {
     std::vector<Entry> entries_ = {{true, "*"}};
 };
 
-/// Calls by their numbers, from 0. Immutable; thread safe.
+/// CallFilter selects calls by their numbers, which begin with 0. Immutable; thread safe.
 class CallFilter {
   public:
-    /// Every call is allowed.
+    /// Allows every call.
     CallFilter() = default;
 
-    /// "all", or entries A, A-B, A-, each perhaps with /PERIOD, which compares the number modulo
-    /// PERIOD: "100-,!3/7" leaves out the first 100 and the fourth of every 7.
+    /// Reads "all", or entries A, A-B and A-, each perhaps with /PERIOD, which compares the number
+    /// modulo PERIOD: "100-,!3/7" leaves out the first 100 and the fourth of every 7.
     /// Errors: invalid_argument naming the entry and what is allowed; numbers that their period can
     /// never reach are refused, too.
     static Result<CallFilter> parse(std::string_view text);
 
     /// Allocates nothing.
     bool allows(std::uint64_t call) const;
-    /// Whatever their numbers.
+    /// Returns whether it allows calls whatever their numbers.
     bool allows_all() const { return entries_.size() == 1 && entries_.front() == Entry(); }
 
   private:

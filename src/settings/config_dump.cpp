@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t widest_column = 40;
 
-/// In quotes if the file's reader would otherwise see something else.
+/// Puts the text in quotes if the file's reader would otherwise see something else.
 std::string quoted(std::string text) {
     for (char& c : text)
         if (c < ' ' || c > '~') c = '?';
@@ -33,7 +33,8 @@ struct Line {
     std::string_view place;
 };
 
-/// GC_CONFIG_FILE cannot be set in a file: there it is only a remark.
+/// Returns the line of a setting. GC_CONFIG_FILE cannot be set in a file: there it is only a
+/// comment.
 Line line_of(const OptionInfo& row, const OptionValue& value) {
     const char* const remark = row.id == OptionId::config_file ? "# " : "";
     return {fmt::format("{}{}", remark, row.variable), quoted(value.text), value.place};

@@ -8,13 +8,13 @@
 
 namespace gradcoll {
 
-/// A line `NAME = VALUE # PLACE` for every setting, in columns; reads as a configuration file that
-/// says the same (values with bytes that cannot be printed excepted).
+/// Returns a line `NAME = VALUE # PLACE` for every setting, in columns. Read as a configuration
+/// file it says the same, except for values with bytes that cannot be printed.
 std::string config_table(const OptionSet& settings);
-/// That of checked_options().
+/// Returns the table of checked_options().
 std::string config_table();
 
-/// If GC_DUMP_CONFIG is on and this is rank 0: prints the table to stderr, once per process. Thread
+/// Prints the table to stderr, once per process, if GC_DUMP_CONFIG is on and this is rank 0. Thread
 /// safe.
 void dump_config_once(int world_rank);
 

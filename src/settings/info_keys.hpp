@@ -10,10 +10,11 @@
 
 namespace gradcoll {
 
-/// The gc_* keys of `info`, in its order; MPI_INFO_NULL has none. Errors: transport.
+/// Returns the gc_* keys of `info`, in its order; MPI_INFO_NULL has none. Errors: transport.
 Result<std::vector<std::string>> gc_keys_of(MPI_Info info);
 
-/// Empty if `info` is MPI_INFO_NULL or has no such key. Errors: transport.
+/// Returns the value of a key; nothing if `info` is MPI_INFO_NULL or has no such key. Errors:
+/// transport.
 Result<std::optional<std::string>> info_value(MPI_Info info, const std::string& key);
 
 /// Takes every gc_* key of `info` (in the order of the table of settings: a schedule wins over a

@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// As in GC_INTERCEPT; the order of GC_Intercepted.
+/// These are the names in GC_INTERCEPT, in the order of GC_Intercepted.
 constexpr std::string_view intercept_names[] = {
     "allreduce",      "iallreduce", "allreduce_init", "reduce_scatter_block",
     "reduce_scatter", "allgather",  "barrier",        "bcast",

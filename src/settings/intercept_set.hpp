@@ -9,18 +9,18 @@
 
 namespace gradcoll {
 
-/// A set of kinds of calls. A value.
+/// InterceptSet is a set of kinds of calls. It is a value.
 class InterceptSet {
   public:
-    /// All of them.
+    /// Makes the set of all kinds.
     InterceptSet() { bits_.set(); }
 
-    /// Comma separated names such as "allreduce,allgather"; allreduce_init brings `start` along.
-    /// Errors: invalid_argument naming the word and what is allowed.
+    /// Reads comma separated names such as "allreduce,allgather"; allreduce_init brings `start`
+    /// along. Errors: invalid_argument naming the word and what is allowed.
     static Result<InterceptSet> parse(std::string_view text);
 
     bool has(GC_Intercepted call) const { return bits_[call]; }
-    /// "allgather", not only "allgather_one_host".
+    /// Returns whether the set has "allgather", not only "allgather_one_host".
     bool gathers_over_tree() const { return gathers_over_tree_; }
 
   private:

@@ -12,7 +12,7 @@ namespace {
 
 using SharedTuning = std::shared_ptr<const Tuning>;
 
-/// The file as it was read; without text the shipped figures hold.
+/// ProcessTuning is the file as it was read; without text the shipped figures hold.
 struct ProcessTuning {
     std::string text;
     SharedTuning tuning = std::make_shared<const Tuning>();
@@ -34,7 +34,8 @@ ProcessTuning read_process_tuning() {
     return read;
 }
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Returns the file of this process. It is never destroyed, as calls may still come while the
+/// process leaves.
 const ProcessTuning& process_tuning() {
     static const ProcessTuning& tuning = *new ProcessTuning(read_process_tuning());
     return tuning;

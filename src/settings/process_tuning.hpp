@@ -10,14 +10,15 @@
 
 namespace gradcoll {
 
-/// Of this process's GC_TUNING_FILE, which is read once. A file that cannot be read or is wrong is
-/// reported once a job on stderr, and the shipped figures hold. Never null. Thread safe.
+/// Returns the figures of this process's GC_TUNING_FILE, which is read once. A file that cannot be
+/// read or is wrong is reported once a job on stderr, and the shipped figures hold. Never null.
+/// Thread safe.
 std::shared_ptr<const Tuning> tuning_of_process();
-/// Whether it names a file, and these are that file's figures. Thread safe.
+/// Returns whether GC_TUNING_FILE names a file, and these are that file's figures. Thread safe.
 bool tuning_file_holds();
 
-/// Collective: what rank 0 of `comm` read, so that all ranks plan alike whatever file other hosts
-/// have. Never null. Errors: transport.
+/// Returns what rank 0 of `comm` read, so that all ranks plan alike whatever file other hosts have.
+/// Collective. Never null. Errors: transport.
 Result<std::shared_ptr<const Tuning>> tuning_of_rank_0(MPI_Comm comm);
 
 }  // namespace gradcoll

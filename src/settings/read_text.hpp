@@ -15,7 +15,7 @@
 
 namespace gradcoll {
 
-/// The enum value whose place among `names` the word has.
+/// Returns the enum value whose place among `names` the word has.
 template <class T>
 Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
                  std::string_view allowed) {
@@ -25,14 +25,14 @@ Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
                   fmt::format("'{}' is not allowed: {}", printable(word), allowed));
 }
 
-/// "exact, 2:4" is meant as "exact,2:4".
+/// Returns the text without its blanks: "exact, 2:4" is meant as "exact,2:4".
 inline std::string without_blanks(std::string_view text) {
     std::string out(text);
     std::erase(out, ' ');
     return out;
 }
 
-/// `word`, for nothing, or bytes.
+/// Reads a number of bytes, or `word`, which stands for none.
 inline Result<std::optional<std::uint64_t>> parse_bytes_or(std::string_view word,
                                                            std::string_view text) {
     if (text == word) return std::optional<std::uint64_t>();

@@ -27,7 +27,7 @@ Table make_table() {
 
 }  // namespace
 
-/// Never destroyed: calls may still come while the process leaves.
+/// The table is never destroyed, as calls may still come while the process leaves.
 const SettingRow& setting_of(OptionId id) {
     static const Table& table = *new Table(make_table());
     return table[static_cast<std::size_t>(id)];

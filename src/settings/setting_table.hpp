@@ -13,25 +13,27 @@ namespace gradcoll {
 
 struct Settings;
 
-/// A member NAME of the kind setting, and of the kind option with the same name, defines
+/// SettingRow is what a member NAME of the kind setting, and of the kind option with the same name,
+/// defines by
 ///     SettingRow NAME_setting_row();
 /// in this namespace.
 struct SettingRow {
-    /// Puts what the text says into the settings; called for every communicator, in the order of
-    /// the table, so that a row sees what those before it said. Null: nothing of it goes there.
-    /// Errors: invalid_argument saying what is allowed.
+    /// Puts what the text says into the settings. It is called for every communicator, in the order
+    /// of the table, so that a row sees what those before it said. It is null if nothing of the
+    /// text goes there. Errors: invalid_argument saying what is allowed.
     Status (*read)(std::string_view text, Settings& out) = nullptr;
-    /// Whether the text is a value, if read() is null. Null: then all are.
+    /// Checks the text if read() is null. If both are null every text is a value.
     Status (*check)(std::string_view text) = nullptr;
-    /// For messages and help, if the option's row does not say it.
+    /// Returns what is allowed, for messages and help, if the option's row does not say it.
     std::string (*allowed)() = nullptr;
     bool shapes_calls = true;  ///< an explanation of a call names it where somebody chose it
 };
 
-/// An empty row for settings that are options only. Thread safe; stays where it is.
+/// Returns the row of a setting, an empty one for settings that are options only. Thread safe; the
+/// row stays where it is.
 const SettingRow& setting_of(OptionId id);
 
-/// What people may write.
+/// Returns what users may write, for messages and help.
 std::string allowed_of(OptionId id);
 
 }  // namespace gradcoll

@@ -27,7 +27,7 @@ SettingsText texts_of(const OptionSet& options) {
     return text;
 }
 
-/// Those that can be right one by one and wrong together.
+/// Returns whether the option is one of those that can be right one by one and wrong together.
 bool says_codec(OptionId id) {
     return info_of(id).says == Says::the_codec || id == OptionId::down_codec ||
            id == OptionId::tolerance;
@@ -99,7 +99,8 @@ void warn_about_settings() {
 
 namespace {
 
-/// With a tolerance every lossy codec must keep it; without, those that need to be told must be.
+/// Checks codecs against the tolerance: with one, every lossy codec must be able to keep it;
+/// without one, codecs that need a tolerance must name their own.
 Status check_tolerances(const Settings& settings) {
     for (const CodecId codec : settings.named_codecs()) {
         const bool waits = waits_for_tolerance(codec);
@@ -129,8 +130,8 @@ Status wait_for_tolerance(Settings& settings) {
     return {};
 }
 
-/// All that planning may make of them (deal_out_loss()), so that there is room for it, or none of
-/// it is used.
+/// Registers all codecs that planning may make of these (deal_out_loss()), so that there is room
+/// for all of them, or none is used.
 Status keep_codecs_with_shares(const Settings& settings) {
     for (const CodecId codec : settings.named_codecs())
         if (shortens_with_tolerance(codec) && loss_parts_of(codec) == 1)
@@ -155,7 +156,7 @@ Result<Settings> Settings::parse(const SettingsText& text) {
     if (out.tolerance) GRADCOLL_TRY(wait_for_tolerance(out));
     GRADCOLL_TRY(check_tolerances(out));
     if (out.tolerance) {
-        out.feedback = false;  // what is left over would be added to a later result
+        out.feedback = false;  // the residual would be added to a later result
         if (!out.ever_lossy())
             out.level_codecs = HopCodecs::by_link(CodecId::exact, CodecId::bound);
         GRADCOLL_TRY(keep_codecs_with_shares(out));

@@ -8,8 +8,8 @@ namespace gradcoll {
 
 namespace {
 
-/// A word or a path. Without the slash a misspelt word would be looked for among the system's
-/// libraries.
+/// Checks a word or a path. A path must have a slash: otherwise a misspelt word would be looked for
+/// among the system's libraries.
 Status check_device(const OptionInfo& row, std::string_view text) {
     const bool is_path = text.find('/') != std::string_view::npos;
     return is_path || text == "auto" || text == "off" ? Status()

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// 0: none.
+/// Reads the number of calls per step; 0 if there is none.
 Result<std::uint64_t> parse_step_every(std::string_view text) {
     constexpr std::string_view unit = "calls:";
     constexpr std::int64_t most = 1'000'000'000;

@@ -14,7 +14,8 @@ Result<int> parse_chunks_in_flight(std::string_view text) {
     return static_cast<int>(*value);
 }
 
-/// The least holds a page for each slot of the blocks (runtime/one_host).
+/// Reads the size of shared memory. The least allowed holds a page for each slot of the blocks
+/// (runtime/one_host).
 Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
     constexpr std::uint64_t least = 128 << 10;
     constexpr std::uint64_t most = 1 << 30;
@@ -76,7 +77,7 @@ SettingRow tune_setting_row() {
     }};
 }
 
-/// After gc_tune, which it overrules.
+/// Reads gc_reproducible. The row comes after gc_tune, which it overrules.
 SettingRow reproducible_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         GRADCOLL_TRY(take(out.reproducible, parse_switch(text)));
