@@ -19,8 +19,8 @@
 namespace gradcoll {
 namespace {
 
-/// The memory that libraries between the program and us lie in. Those that are loaded later are the
-/// program's.
+/// Skipped is memory of a library between the program and this one. Libraries that are loaded later
+/// count as the program's.
 struct Skipped {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
@@ -61,11 +61,11 @@ bool is_skipped(std::uintptr_t address) {
     });
 }
 
-/// Where in which file the call instruction is: what addr2line wants to know.
+/// Place says where in which file the call instruction is, which is what addr2line wants to know.
 struct Place {
     std::string file;
     std::uintptr_t offset = 0;
-    std::string symbol;  ///< with what follows it; empty: none is exported
+    std::string symbol;  ///< the symbol and the offset from it; empty: none is exported
 };
 
 Place place_of(std::uintptr_t site) {
@@ -91,7 +91,7 @@ std::string resolved(const std::string& path) {
     return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : path;
 }
 
-/// "cg+0x12af"
+/// Returns a name such as "cg+0x12af".
 std::string in_file(const Place& place) {
     if (place.file.empty()) return fmt::format("{:#x}", place.offset);
     return fmt::format("{}+{:#x}", base_name(resolved(place.file)), place.offset);
@@ -102,8 +102,8 @@ std::string without_lines(const Place& place) {
                                 : fmt::format("{} ({})", place.symbol, in_file(place));
 }
 
-/// What a program of PATH writes; empty if it cannot be started or fails. It gets no environment,
-/// and so no interposer either.
+/// Returns what a program of PATH writes; an empty text if it cannot be started or fails. The
+/// program gets no environment, and so no interposer either.
 std::string output_of(const std::vector<std::string>& command) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -142,14 +142,14 @@ struct SourceLine {
     std::string line;  ///< "cg.c:214"; empty: not known
 };
 
-/// Those of places of one file; none at all if the tool is not there. A function that is not known
-/// is empty.
+/// Returns the lines of places of one file; none at all if the tool is not there. A function that
+/// is not known is empty.
 std::vector<SourceLine> lines_in(const std::string& file,
                                  const std::vector<std::uintptr_t>& offsets) {
     std::vector<std::string> command = {"addr2line", "-f", "-C", "-s", "-e", resolved(file)};
     for (const std::uintptr_t offset : offsets) command.push_back(fmt::format("{:#x}", offset));
     const std::string text = output_of(command);
-    std::vector<std::string> words;  // function and place, in turns
+    std::vector<std::string> words;  // function and place take turns
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         words.push_back(text.substr(at, end - at));

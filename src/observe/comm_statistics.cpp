@@ -7,16 +7,17 @@
 namespace gradcoll {
 namespace {
 
-/// Vectors from here on take longer than to read the clock twice by far.
+/// This is the size from which on calls take far longer than to read the clock twice.
 constexpr std::uint64_t least_timed_bytes = 16 << 10;
 constexpr std::uint64_t timed_one_in = 16;
 
-/// Most counters get nothing from most calls.
+/// Adds to a counter that several threads may write; most calls add nothing to most counters.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
     if (amount != 0) counter.fetch_add(amount, std::memory_order_relaxed);
 }
 
-/// Of counters with one writer at a time: a locked instruction costs as much as twenty others.
+/// Adds to a counter with one writer at a time: a locked instruction costs as much as twenty
+/// others.
 void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }

@@ -17,37 +17,39 @@ namespace gradcoll {
 
 class CallTimer;
 
-/// What this rank moved for a call that was served.
+/// CallTraffic is what this rank moved for a call that was served.
 struct CallTraffic {
-    std::uint64_t bytes = 0;  ///< of the whole vector, uncompressed
+    std::uint64_t bytes = 0;  ///< size of the whole vector, uncompressed
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_sent_exact = 0;
     std::uint64_t messages_sent = 0;
     bool lossy = false;  ///< some hop was compressed
 };
 
-/// Thread safe without a lock: the caller's thread and the progress thread count, anybody reads. A
-/// reading while calls end may have one of them in part.
+/// CommStatistics counts the calls of one communicator. Thread safe without a lock: the caller's
+/// thread and the progress thread count, and any thread reads. What is read while calls end may
+/// have one of them in part.
 class CommStatistics {
   public:
-    /// `private_comm`: what observe_as() names to the report. After MPI_Init.
+    /// Makes it, after MPI_Init. `private_comm` is the one that observe_as() names to the report.
     explicit CommStatistics(MPI_Comm private_comm);
 
-    /// Whether a report or a trace wants the calls. It does from the first call on, or never.
+    /// Returns whether a report or a trace wants the calls. It does from the first call on, or
+    /// never.
     bool is_observed() const { return is_observed_; }
 
-    /// A served call. Where nobody observes, only what was moved counts: whether its caller waited
-    /// in it, and that.
+    /// Counts a served call. If nobody observes, only its traffic counts, and whether its caller
+    /// waited in it.
     void count_served(const CallRecord& record);
     void count_served(bool waited, const CallTraffic& traffic);
-    /// What it put on links, if anybody wants to know (links_wanted()).
+    /// Counts what it put on links, if anybody wants to know (links_wanted()).
     void count_link_use(const LinkUse& of_one_call);
-    /// A call that needed no messages.
+    /// Counts a call that needed no messages.
     void count_local(CallKind kind, std::uint64_t size_bytes);
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);
     void count_time(std::chrono::nanoseconds time);
-    /// Of a blocking call that begins. To read the clock twice takes as long as a short call: of
-    /// these one in sixteen is timed, and counts for all of them.
+    /// Returns the timer of a blocking call that begins. To read the clock twice takes as long as a
+    /// short call, so one in sixteen of these is timed, and counts for all of them.
     CallTimer timer_of(std::uint64_t size_bytes);
 
     GC_Stats read() const;
@@ -63,7 +65,7 @@ class CommStatistics {
         Counter bytes_sent_exact{0};
         Counter messages_sent{0};
 
-        /// With `add` to one counter.
+        /// Counts the traffic; `add` adds to one counter.
         template <class Add>
         void count(const CallTraffic& traffic, Add&& add);
         void reset();
@@ -80,15 +82,15 @@ class CommStatistics {
     std::atomic<const char*> last_pass_reason_{none_passed};
 };
 
-/// Bytes of so many elements of a valid datatype, if calls are observed; else 0.
+/// Returns the bytes of so many elements of a valid datatype, if calls are observed; else 0.
 std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype);
-/// Whether count_unattached() does anything.
+/// Returns whether count_unattached() does anything.
 bool unattached_calls_are_told();
-/// A call on a communicator that is not attached (never null) passes to the MPI library.
+/// Counts a call on a communicator that is not attached (never null) and passes to the MPI library.
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason);
 
-/// Adds the time of its life, `weight` times, to the statistics, which must outlive it. A default
-/// one, or one that was moved from, times nothing.
+/// CallTimer adds the time of its life, `weight` times, to the statistics, which must outlive it. A
+/// default one, or one that was moved from, times nothing.
 class CallTimer {
   public:
     CallTimer() = default;

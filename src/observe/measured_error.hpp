@@ -10,23 +10,24 @@
 
 namespace gradcoll {
 
-/// Differences from a vector. Values there that the type has no number for do not count.
+/// Difference says how far a vector is from the exact one. Elements whose exact value the type has
+/// no number for do not count.
 struct Difference {
     double max_abs = 0;
     double relative_l2 = 0;  ///< length of the difference over that of the exact vector
 };
-/// For floating-point types.
+/// Returns the difference, for floating-point types.
 Difference difference_of(ElementType type, const void* result, std::span<const double> exact);
 
-/// Which compressed blocking allreduces of a communicator are measured: the first, and then every
-/// so many.
+/// ErrorSampling says which compressed blocking allreduces of a communicator are measured: the
+/// first, and then every so many.
 class ErrorSampling {
   public:
-    /// Collective: as GC_REPORT_ERROR of rank 0 says, if GC_REPORT asks for a report there. Errors:
-    /// transport.
+    /// Makes it as GC_REPORT_ERROR of rank 0 says, if GC_REPORT asks for a report there.
+    /// Collective. Errors: transport.
     static Result<ErrorSampling> make(MPI_Comm comm);
 
-    /// Every rank asks once for each call.
+    /// Returns whether the next call is measured; every rank asks once for each call.
     bool takes_next() { return period_ != 0 && calls_++ % period_ == 0; }
 
   private:
@@ -34,9 +35,9 @@ class ErrorSampling {
     std::uint64_t calls_ = 0;
 };
 
-/// Makes the sum in fp64 with the MPI library on `comm`, private, and tells the report how far
-/// `result` is from it, and what was promised (0: nothing). Collective. `input` and `result`: of
-/// this rank, in host memory. Errors: those of MPI_Allreduce.
+/// Makes the sum in fp64 with the MPI library on `comm`, a private one, and tells the report how
+/// far `result` is from it, and what was promised (0: nothing). Collective. `input` and `result`
+/// are those of this rank, in host memory. Errors: those of MPI_Allreduce.
 Status measure_error(MPI_Comm comm, const CallShape& shape, double promised, const std::byte* input,
                      const std::byte* result);
 

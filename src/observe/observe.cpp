@@ -33,7 +33,7 @@ namespace {
 enum class Phase : std::uint8_t { unknown, off, on };
 enum class Form : std::uint8_t { off, text, json, html };
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Observer is never destroyed, as calls may still come while the process leaves.
 struct Observer {
     Form form = Form::off;
     std::string report_path;  ///< empty: stderr
@@ -58,7 +58,7 @@ PatternFacts facts_of_process() {
     return {host[0] != '\0' ? host : "unknown", getpid(), rank};
 }
 
-/// The arguments with blanks between them; empty where the system does not tell.
+/// Returns the arguments with blanks between them; an empty text if the system does not tell.
 std::string command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     constexpr std::size_t longest = 4096;
@@ -70,7 +70,7 @@ std::string command_line() {
     return text;
 }
 
-/// The first line of what MPI says of itself.
+/// Returns the first line of what the MPI library says of itself.
 std::string mpi_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
@@ -187,7 +187,7 @@ void write_trace(const Observer& with) {
             with.trace->span_count(), dropped);
 }
 
-/// What calls do after this is not recorded any more.
+/// Ends the recording: what calls do after this is not recorded any more.
 void finish() {
     phase.store(Phase::off, std::memory_order_release);
     Observer& with = *observer.load(std::memory_order_acquire);
@@ -202,7 +202,7 @@ void finish() {
     if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
 }
 
-/// Once, at the first call after MPI_Init.
+/// Decides what is recorded; once, at the first call after MPI_Init.
 Phase decide() {
     const std::scoped_lock lock(making_mutex);
     const Phase decided = phase.load(std::memory_order_relaxed);
@@ -222,7 +222,7 @@ Phase decide() {
     return next;
 }
 
-/// Null if nothing is to be recorded (any more).
+/// Returns null if nothing is to be recorded (any more).
 Observer* active_observer() {
     Phase now = phase.load(std::memory_order_acquire);
     if (now == Phase::unknown) now = decide();
@@ -234,7 +234,8 @@ Report* active_report() {
     return with != nullptr ? with->report.get() : nullptr;
 }
 
-/// The attribute's value is the number itself, one more so that it is never null.
+/// Returns the number of a known communicator. The attribute's value is the number itself, one more
+/// so that it is never null.
 std::optional<Report::CommId> known_comm(MPI_Comm comm) {
     const int keyval = comm_keyval.load(std::memory_order_acquire);
     if (keyval == MPI_KEYVAL_INVALID) return std::nullopt;
@@ -265,7 +266,8 @@ void note_id(MPI_Comm comm, int keyval, Report::CommId id) {
     PMPI_Comm_set_attr(comm, keyval, reinterpret_cast<void*>(static_cast<std::uintptr_t>(id) + 1));
 }
 
-/// Local. Empty if MPI refuses the attribute.
+/// Returns the number of a communicator, and gives it one if it has none; nothing if MPI refuses
+/// the attribute. Local.
 std::optional<Report::CommId> comm_id(Report& report, MPI_Comm comm) {
     if (is_ending(comm)) {
         static const Report::CommId of_all_ending = name_comm(report, comm);

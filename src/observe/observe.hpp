@@ -10,39 +10,41 @@
 
 namespace gradcoll {
 
-/// Whether calls are to be recorded. Cheap: one load. Thread safe, as all here.
+/// Returns whether calls are to be recorded. Cheap: one load. Thread safe, as are all functions
+/// here.
 bool observing_calls();
 
-/// Whether GC_REPORT asks for a report, also before MPI_Init.
+/// Returns whether GC_REPORT asks for a report, also before MPI_Init.
 bool report_is_wanted();
-/// What calls put on links is to be told ...
+/// LinksWanted says who wants to know what calls put on links.
 struct LinksWanted {
-    bool of_all_ranks = false;  ///< of all ranks together: this rank writes a report that draws it
-    bool of_this_rank = false;  ///< for GC_TOP
+    /// It asks for the use by all ranks together, as this rank writes a report that draws it.
+    bool of_all_ranks = false;
+    bool of_this_rank = false;  ///< the use by this rank, for GC_TOP
     bool any() const { return of_all_ranks || of_this_rank; }
 };
 LinksWanted links_wanted();
 
-/// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
-/// an attribute of its own, set without communication.
+/// Adds the call to the report, if there is one. `comm` may be unattached: it is known by an
+/// attribute of its own, set without communication.
 void observe_call(MPI_Comm comm, const CallRecord& call);
-/// From now on calls on `twin` (a duplicate that outlives what happens on it) count as calls on
-/// `comm`.
+/// Counts calls on `twin` (a duplicate that outlives what happens on it) as calls on `comm` from
+/// now on.
 void observe_as(MPI_Comm twin, MPI_Comm comm);
-/// The tree that `comm` got.
+/// Records the tree that `comm` got.
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
-/// Of a new shape of calls.
+/// Records a codec that is left out; called once for each new shape of calls.
 void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
-/// What one call put on links.
+/// Records what one call put on links.
 void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call);
 void observe_trial(MPI_Comm comm, const WayTrial& trial);
-/// Of an engine that ends.
+/// Records the figures of an engine that ends.
 void observe_engine(MPI_Comm comm, const EngineFigures& engine);
 void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
 
-/// The report of the process; null if GC_REPORT asks for none.
+/// Returns the report of the process; null if GC_REPORT asks for none.
 Report* process_report();
-/// The trace of the process; null if GC_TRACE is not set.
+/// Returns the trace of the process; null if GC_TRACE is not set.
 Trace* process_trace();
 
 /// Writes the report as it stands (MPI_Pcontrol(2)), then goes on collecting.

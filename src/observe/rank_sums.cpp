@@ -13,10 +13,10 @@
 namespace gradcoll {
 namespace {
 
-/// As it goes from rank to rank.
+/// SumsOnWire is what goes from rank to rank.
 struct SumsOnWire {
     CallSums sums;
-    char host[64] = {};  ///< cut
+    char host[64] = {};  ///< cut if it is longer
 };
 static_assert(std::is_trivially_copyable_v<SumsOnWire>);
 
@@ -37,7 +37,8 @@ std::vector<RankSums> named(const std::vector<SumsOnWire>& all) {
     return ranks;
 }
 
-/// Collective over MPI_COMM_WORLD. Nothing of the program is under way there any more.
+/// Gathers the sums on rank 0. Collective over MPI_COMM_WORLD, where nothing of the program is
+/// under way any more.
 void gather() {
     int rank = 0;
     int rank_count = 1;
@@ -63,7 +64,7 @@ void all_ranks_report(MPI_Comm comm) {
     const bool is_world =
         likeness == MPI_IDENT || likeness == MPI_CONGRUENT || likeness == MPI_SIMILAR;
     if (!is_world || is_settled.exchange(true)) return;
-    // The report itself was asked for before, so it is written after this.
+    // The end of the report itself was registered before, so it is written after this.
     if (const Status status = at_finalize(gather); !status.ok())
         log(LogLevel::warn, "the report will have no sums over ranks: {}", status.message());
 }

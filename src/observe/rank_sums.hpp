@@ -5,9 +5,10 @@
 
 namespace gradcoll {
 
-/// Every rank of `comm` says so in its attach, and all of them have a report. If they are the ranks
-/// of MPI_COMM_WORLD, rank 0 gets the sums of all at the beginning of MPI_Finalize: then all ranks
-/// are there. Of other communicators nobody knows that of the remaining ranks. Local.
+/// Tells that all ranks of `comm` have a report, as each said in its attach. If they are the ranks
+/// of MPI_COMM_WORLD, rank 0 gets the sums of all at the beginning of MPI_Finalize, because all
+/// ranks are there then. Other communicators do not tell whether the remaining ranks have a report.
+/// Local.
 void all_ranks_report(MPI_Comm comm);
 
 }  // namespace gradcoll

@@ -6,9 +6,9 @@
 
 namespace gradcoll {
 
-/// Spans "write" (copying or combining, up to an announcement to the others), "wait", and "read"
-/// (copying or combining for this rank alone). Shorter ones than a clock can tell are left out.
-/// Used by one thread at a time; the trace must outlive it.
+/// StepTrace records spans "write" (copying or combining, up to an announcement to the others),
+/// "wait", and "read" (copying or combining for this rank alone). Spans that are shorter than a
+/// clock can tell are left out. Used by one thread at a time; the trace must outlive it.
 class StepTrace final : public StepWatch {
   public:
     explicit StepTrace(Trace& trace) : trace_(trace) {}
@@ -17,11 +17,11 @@ class StepTrace final : public StepWatch {
     void has_announced(std::uint32_t step) override;
     void waits() override;
     void has_waited(int rank, std::uint32_t step) override;
-    /// The call that began has ended.
+    /// Ends the call that began.
     void ends();
 
   private:
-    /// From the last event to now.
+    /// Adds a span from the last event to now.
     void add(const char* name, int peer, std::int64_t step);
 
     Trace& trace_;
