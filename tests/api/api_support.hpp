@@ -30,7 +30,7 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-/// An info object with the keys given.
+/// Info is an info object with the keys given.
 class Info {
   public:
     Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
@@ -46,7 +46,8 @@ class Info {
     MPI_Info info_ = MPI_INFO_NULL;
 };
 
-/// A duplicate of MPI_COMM_WORLD with return codes that nobody has attached, freed with the object.
+/// PlainComm is a duplicate of MPI_COMM_WORLD that returns errors as codes and that nobody has
+/// attached. It is freed with the object.
 class PlainComm {
   public:
     PlainComm() {
@@ -73,11 +74,11 @@ class PlainComm {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// The same, to be set up by the test.
+/// OwnComm is a PlainComm with settings that the test chooses.
 class OwnComm : public PlainComm {
   public:
     OwnComm() = default;
-    /// With a tree, which short vectors take too.
+    /// Makes one with a tree, which short vectors take, too.
     explicit OwnComm(const std::string& tree) {
         EXPECT_EQ(GC_Comm_set_option(*this, "gc_topology", tree.c_str()), MPI_SUCCESS) << tree;
         set("gc_tree_min_bytes", "0");
@@ -88,7 +89,8 @@ class OwnComm : public PlainComm {
     }
 };
 
-/// Of an error, whose code may have a text of its own; what is below 0 stays as it is.
+/// Returns the class of an error, whose code may have a text of its own; a code below 0 stays as it
+/// is.
 inline int class_of(int code) {
     int error_class = code;
     if (code > 0) MPI_Error_class(code, &error_class);
@@ -101,7 +103,8 @@ inline std::string error_text(int code) {
     return text;
 }
 
-/// What GC_Explain_allreduce says of a sum: so that a test sees whether what it has set is used.
+/// Returns what GC_Explain_allreduce says of a sum, so that a test sees whether its settings are
+/// used.
 inline std::string explained_sum(MPI_Comm comm, std::size_t count, MPI_Datatype type) {
     std::string text(1 << 16, '\0');
     std::size_t length = text.size();
@@ -113,7 +116,7 @@ inline std::string explained_sum(MPI_Comm comm, std::size_t count, MPI_Datatype 
     return text;
 }
 
-/// The line of each level of the tree in it, nearest the ranks first.
+/// Returns the line of each level of the tree in it, nearest the ranks first.
 inline std::vector<std::string> levels_in(const std::string& explanation) {
     std::vector<std::string> levels;
     std::istringstream lines(explanation);
@@ -130,8 +133,8 @@ inline std::string ranks_from(int first, int end) {
     return text;
 }
 
-/// Lopsided trees over n ranks: flat, all on one side, a chain, branches of 1 and the rest, of a
-/// third and the rest, even and odd ranks, three levels with ranks beside branches, backwards.
+/// Returns lopsided trees over n ranks: flat, all on one side, a chain, branches of 1 and the rest,
+/// of a third and the rest, even and odd ranks, three levels with ranks beside branches, backwards.
 inline std::vector<std::string> trees_for(int n) {
     if (n == 1) return {"flat"};
     if (n == 2) return {"flat", "(1 0)"};
@@ -162,7 +165,7 @@ inline std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 33);
 }
 
-/// In (-1, 1), the same for one rank and index in every run.
+/// Returns a value in (-1, 1), the same for one rank and index in every run.
 inline double value_at(int rank, std::size_t index, std::uint64_t seed = 1) {
     const std::uint64_t bits =
         mix(seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(rank) * 1000003 + index);
@@ -184,7 +187,7 @@ std::vector<T> integers(int rank, std::size_t count) {
     return values;
 }
 
-/// Whether every rank has the same bytes.
+/// Returns whether every rank has the same bytes.
 inline bool same_on_all_ranks(const void* data, std::size_t size_bytes, MPI_Comm comm) {
     const auto* bytes = static_cast<const unsigned char*>(data);
     std::uint64_t hash = 1469598103934665603ULL;
@@ -202,11 +205,11 @@ bool same_on_all_ranks(const std::vector<T>& values, MPI_Comm comm) {
 inline float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
-/// Only for values that bfloat16 has.
+/// Converts values that bfloat16 has.
 inline std::uint16_t to_bf16(float value) {
     return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
 }
-/// Only for values that binary16 has as normal numbers: rebased exponent, shorter fraction.
+/// Converts values that binary16 has as normal numbers: rebased exponent, shorter fraction.
 inline std::uint16_t to_f16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     constexpr std::uint32_t rebased = (127 - 15) << 23;

@@ -21,8 +21,8 @@ namespace {
 constexpr int layers = 8;
 constexpr long layer_bytes = 300'000;
 
-/// Two pipeline ranks of layers that keep one tensor each, in devices that hold half of them;
-/// operators take `forward_us` and twice that.
+/// Figures describe two pipeline ranks of layers that keep one tensor each, in devices that hold
+/// half of them; operators take `forward_us` and twice that.
 struct Figures {
     double link_gbytes_per_s = 1;
     long device_bytes = 1'400'000;
@@ -70,7 +70,7 @@ class Movers : public testing::Test {
         MPI_Barrier(comm);
     }
 
-    /// A file for rank 0 alone; the others name one that is not there.
+    /// Writes a file for rank 0; the other ranks name one that does not exist.
     const char* file_of(const std::string& text) {
         if (rank != 0) return "/no/such/plan.json";
         path = (std::filesystem::temp_directory_path() /
@@ -86,7 +86,7 @@ class Movers : public testing::Test {
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
     }
 
-    /// What is written by the first operator that uses a tensor is there for the last one.
+    /// Runs one step. What the first operator that uses a tensor writes is there for the last one.
     void run_step(int step, int operator_us = 0) {
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
         for (int op = 0; op < operators; ++op) {
@@ -121,7 +121,7 @@ class Movers : public testing::Test {
             EXPECT_NE(text.find(word), std::string::npos) << "no '" << word << "' in: " << text;
     }
 
-    const OwnComm comm{"flat"};  // its errors return, those of MPI_COMM_WORLD are fatal
+    const OwnComm comm{"flat"};  // its errors are returned; those of MPI_COMM_WORLD are fatal
     int rank = 0, pipeline_rank = 0, operators = 0, tensors = 0;
     GC_Mover mover = GC_MOVER_NULL;
     std::string path;
@@ -176,7 +176,7 @@ TEST_F(Movers, OperatorsAndTensorsAreTold) {
     EXPECT_EQ(1, activations);
 }
 
-/// On a busy machine a program may be as slow as the plan in a step, but not in all of them.
+/// On a busy machine a program may be as slow as the plan in one step, but not in all of them.
 TEST_F(Movers, AProgramFasterThanThePlanWaitsAndIsTold) {
     make(20'000);
     GC_Mover_stats stats{};
@@ -197,8 +197,9 @@ TEST_F(Movers, AProgramFasterThanThePlanWaitsAndIsTold) {
     EXPECT_LT(stats.overlap, 1);
 }
 
-/// A link of 20 MB/s, 15 ms a move, of which an operator hides one by the plan; really it takes
-/// three. Two of eight tensors have to move, so that there is time enough.
+/// Returns a plan for a link of 20 MB/s, on which a move takes 15 ms. By the plan one operator
+/// hides a move; really it takes three operators. Two of eight tensors have to move, so that there
+/// is time enough.
 std::string plan_of_slow_operators() {
     return plan_text(60'000, {0.02, 2'100'000, 1, 1});
 }
@@ -214,7 +215,7 @@ TEST_F(Movers, WrongTimesAreMeasuredAndPlannedAgain) {
     EXPECT_EQ(0, first.replans);
     EXPECT_GT(first.drift, 0.5);
     EXPECT_GT(first.waits_for_tensors, 0) << "let go too late";
-    // A busy machine delays some steps; one that is better on all ranks is looked for.
+    // A busy machine delays some steps, so a step that is better on all ranks is looked for.
     int steps = 1, is_better = 0;
     while (is_better == 0 && steps < 60) {
         run_step(++steps, 6'000);
@@ -259,7 +260,7 @@ TEST_F(Movers, AMoverOnADeviceRunsWhereThereIsOne) {
                      MPI_ERR_UNSUPPORTED_OPERATION, {"GC_Mover_create_on_device"});
         return;
     }
-    // On the emulated device, whose bytes the CPU cannot read: steps run, and nothing is looked at.
+    // The emulated device has bytes that the CPU cannot read: steps run, and nothing is looked at.
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_create_on_device(comm, file, pipeline_rank, nullptr, &mover));
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
@@ -298,7 +299,7 @@ TEST_F(Movers, ArgumentsOfOneRankFailThere) {
     GC_Mover none = GC_MOVER_NULL;
     expect_error(GC_Mover_free(&none), MPI_ERR_ARG, {"mover"});
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-    // A step that is left is taken down with its mover.
+    // A step that is not ended goes away with its mover.
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, 0));
     expect_error(GC_Mover_op_begin(mover, 1), MPI_ERR_ARG, {"while operator 0 runs"});

@@ -35,7 +35,7 @@ std::vector<TypeUnderTest> all_types() {
             {MPI_AINT, 8, false, arithmetic}};
 }
 
-/// Bytes of `count` values of the type on this rank.
+/// Returns the bytes of `count` values of the type on this rank.
 std::vector<std::byte> input_of(const TypeUnderTest& t, int rank, std::size_t count) {
     std::vector<std::byte> bytes(count * t.bytes);
     const auto put = [&](const auto& values) {
@@ -113,7 +113,8 @@ void compare_with_mpi(const OwnComm& comm, const TypeUnderTest& t, MPI_Op op, st
     EXPECT_TRUE(same_on_all_ranks(got, comm));
 }
 
-/// Every other pair of type and op on one tree, the rest on the next (their number is odd).
+/// Tries every other pair of type and op on one tree, and the rest on the next (their number is
+/// odd).
 TEST(Allreduce, EqualsMpiForEveryTypeAndOpOnEveryTree) {
     std::size_t pair = 0;
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
@@ -158,7 +159,7 @@ TEST(Allreduce, EqualsMpiForAMillionElementsInChunksOfAnySize) {
     }
 }
 
-/// `exchanges`: as gc_exchange names them, the last for all levels above.
+/// Expects these exchanges, named as in gc_exchange, the last for all levels above.
 void expect_exchanges(const OwnComm& comm, const std::string& exchanges, std::size_t count) {
     const std::string text = explained_sum(comm, count, MPI_INT);
     const std::vector<std::string> levels = levels_in(text);
@@ -171,7 +172,7 @@ void expect_exchanges(const OwnComm& comm, const std::string& exchanges, std::si
     }
 }
 
-/// What the library says that there is to choose from.
+/// Returns what the library lists as possible values.
 std::vector<std::string> names_in(GC_List list) {
     int size = 0;
     EXPECT_EQ(GC_Get_list_size(list, &size), MPI_SUCCESS);

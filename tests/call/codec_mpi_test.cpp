@@ -7,7 +7,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// All but exact, and what parameters make of some.
+/// Returns all codecs but exact, and some with parameters.
 std::vector<std::string> lossy_codecs() {
     int size = 0;
     EXPECT_EQ(GC_Get_list_size(GC_LIST_CODECS, &size), MPI_SUCCESS);
@@ -96,11 +96,11 @@ TEST(Codec, PackingIsForMessagesBetweenHosts) {
     const std::string hosts = "switch(host(0 1) " + ranks_from(2, n) + ")";
     const unsigned long long packed = sent(hosts, "int8+zstd"), plain = sent(hosts, "int8");
     EXPECT_LT(packed, plain);
-    // What the others send all leaves their hosts.
+    // All that the other ranks send leaves their hosts.
     EXPECT_TRUE(rank_of(MPI_COMM_WORLD) < 2 || packed < plain / 10) << packed << " of " << plain;
 }
 
-/// Each of at most 2 n encodings on an element's way loses no more than it was told.
+/// An element is encoded at most 2 n times, and no encoding loses more than it was told.
 TEST(Codec, QuantizedSumsWithATolerancesAreWithinThem) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
         for (const char* codec : {"int8/abs=0.001", "int4/abs=0.001", "int16/abs=0.001"}) {
@@ -129,8 +129,8 @@ TEST(Codec, TwoOfFourSendsAboutHalfAndTheStatisticsShowIt) {
     EXPECT_NEAR(ratio, 128.0 / 68.0, 0.02);
 }
 
-/// Each of at most 2 n encodings on an element's way is off by half a step, and a step is the range
-/// of a block over all codes; no sum is beyond -n to n.
+/// An element is encoded at most 2 n times, and each is off by at most half a step. A step is the
+/// range of a block over all codes; no sum is beyond -n to n.
 TEST(Codec, QuantizedSumsAreWithinTheirSteps) {
     const std::pair<const char*, double> steps[] = {{"int16", 65535}, {"int8", 255}, {"int4", 15}};
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
@@ -148,7 +148,7 @@ TEST(Codec, QuantizedSumsAreWithinTheirSteps) {
         }
 }
 
-/// Values that have at most two nonzeros in any four survive every hop.
+/// A vector with at most two nonzeros in any four values survives every hop, so its sum is exact.
 TEST(Codec, SparseEnoughVectorsAreExact) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         const OwnComm comm(tree);
@@ -185,7 +185,7 @@ TEST(Codec, IntegersOtherOpsAndShortVectorsStayExact) {
     EXPECT_EQ(comm.stats().calls_compressed, 0U);
 }
 
-/// `levels`: of a tree with two.
+/// Expects the codecs of the two levels of the tree, and that of the way down.
 void expect_codecs(const OwnComm& comm, const std::string& levels, const std::string& down) {
     const std::string text = explained_sum(comm, 8000, MPI_FLOAT);
     const std::vector<std::string> told = levels_in(text);
@@ -272,7 +272,7 @@ std::vector<unsigned long long> bytes_of_calls(const OwnComm& comm, int calls) {
     return sent;
 }
 
-/// Others do not count: integers, and what gc_min_bytes leaves exact.
+/// Other calls do not count: those on integers, and those that gc_min_bytes leaves exact.
 TEST(Codec, CallsThatTheScheduleMayCompressAdvanceItsStepIfTold) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";

@@ -16,7 +16,7 @@ class CompressCalls : public testing::Test {
         comm.set("gc_compress_calls", "1,2");
     }
 
-    /// Whether the call in between was compressed.
+    /// Makes the call and returns whether it was compressed.
     template <class Call>
     bool compresses(Call&& call) {
         const auto before = comm.stats().calls_compressed;

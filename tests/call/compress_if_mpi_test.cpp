@@ -11,7 +11,7 @@ constexpr int count = 1 << 18;
 
 class CompressIf : public testing::Test {
   protected:
-    /// Of integers, which every order of additions sums alike.
+    /// Sums integers with MPI, as every order of additions gives the same sum.
     CompressIf() {
         const std::vector<float> values = floats<float>(comm.rank(), count);
         for (std::size_t i = 0; i < count; ++i) in[i] = std::round(1000 * values[i]);
@@ -23,7 +23,7 @@ class CompressIf : public testing::Test {
                   MPI_SUCCESS);
         EXPECT_TRUE(same_on_all_ranks(out, comm));
     }
-    /// A written tree of one level, whose links carry so many GB/s.
+    /// Sets a written tree of one level, whose links carry so many GB/s.
     void set_links(double gbytes_per_s) {
         const std::string path =
             testing::TempDir() + "compress_if." + std::to_string(comm.size()) + ".json";

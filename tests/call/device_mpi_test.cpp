@@ -7,7 +7,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// Where a rank has its buffers.
+/// Places says where a rank has its buffers.
 struct Places {
     bool send_on_device = true;
     bool receive_on_device = true;
@@ -30,8 +30,9 @@ std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count, MPI_Op op = MPI
     return reduced(comm, count, {false, false, false}, op);
 }
 
-/// With a written tree, an exchange of messages on the device, however short; without, through the
-/// memory of the host, however long.
+/// Returns a communicator without a written tree, whose calls go through the memory of the host,
+/// however long, and one with such a tree, whose calls exchange messages on the device, however
+/// short.
 std::vector<std::unique_ptr<OwnComm>> comms_to_try() {
     std::vector<std::unique_ptr<OwnComm>> comms;
     comms.push_back(std::make_unique<OwnComm>());
@@ -64,7 +65,7 @@ TEST(DeviceAllreduce, EveryOpIsTheOneThatWasAskedFor) {
                       reduced_on_host(*comm, 70001, op));
 }
 
-/// What rank 0 has.
+/// Returns the content of rank 0.
 std::vector<std::byte> of_rank_0(const OwnComm& comm, std::vector<std::byte> content) {
     EXPECT_EQ(MPI_Bcast(content.data(), static_cast<int>(content.size()), MPI_BYTE, 0, comm),
               MPI_SUCCESS);
@@ -109,7 +110,7 @@ TEST(DeviceAllreduce, OpsMayFollowEachOtherWhereverVectorsAre) {
             }
 }
 
-/// On one host and on a tree, which knows nothing of the op.
+/// Tries it on one host and on a tree, which has no kernel for the op.
 void expect_bits_of_host_memory(MPI_Datatype type, MPI_Op op, int elements) {
     const PlainComm one_host;
     const OwnComm tree("flat");
@@ -125,7 +126,7 @@ void expect_bits_of_host_memory(MPI_Datatype type, MPI_Op op, int elements) {
 }
 
 TEST(DeviceAllreduce, OtherTypesAndOpsGiveTheBitsOfHostMemory) {
-    MPI_Datatype pairs = MPI_DATATYPE_NULL;  // of every three floats the first two
+    MPI_Datatype pairs = MPI_DATATYPE_NULL;  // the first two of every three floats
     MPI_Type_vector(1, 2, 3, MPI_FLOAT, &pairs);
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
     MPI_Type_create_resized(pairs, 0, 3 * sizeof(float), &spaced);
@@ -196,7 +197,7 @@ TEST(DeviceAllreduce, BeginsAfterWhatTheUsersStreamWasGiven) {
     }
 }
 
-/// Also those that pass: the first communicator's short vectors do.
+/// This holds for requests that pass, too, as short vectors on the first communicator do.
 TEST(DeviceAllreduce, PersistentRequestsReachDevices) {
     for (const auto& comm : comms_to_try())
         for (const int count : {1000, 70001})
@@ -255,7 +256,7 @@ TEST(DeviceAllreduce, NonblockingCallsReachDevicesOnTheTree) {
     }
 }
 
-/// Also where some ranks have their vectors on the host: no rank waits for the others.
+/// This holds if some ranks have their vectors on the host, too: no rank waits for the others.
 TEST(DeviceAllreduce, CodecsWithoutKernelsAreNamedOnEveryRankWithDeviceMemory) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is encoded";

@@ -5,7 +5,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// Sums of it are exact, whatever the order.
+/// Returns values whose sums are exact, whatever the order.
 std::vector<float> whole_numbers(int rank, int count) {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -38,7 +38,7 @@ bool goes_over_tree(const OwnComm& comm, int count, bool on_device, bool in_plac
     return stats.messages_sent > 0;
 }
 
-constexpr int long_count = 70001, short_count = 1023;  // of 4 KiB and more are long here
+constexpr int long_count = 70001, short_count = 1023;  // vectors of 4 KiB and more are long here
 
 TEST(DevicePlaces, LongVectorsOfAllRanksStayOnDevices) {
     const OwnComm comm;
@@ -49,7 +49,7 @@ TEST(DevicePlaces, LongVectorsOfAllRanksStayOnDevices) {
         EXPECT_EQ(goes_over_tree(comm, 1024, true, /*in_place=*/true), others);
         EXPECT_FALSE(goes_over_tree(comm, short_count, true));
         EXPECT_FALSE(goes_over_tree(comm, long_count, false));
-        // The same call twice: hosts' vectors take a shorter way the second time.
+        // The call is made twice, as vectors on the host take a shorter way the second time.
         for (int again = 0; again < 2; ++again)
             EXPECT_FALSE(goes_over_tree(comm, long_count, comm.rank() > 0)) << comm.size();
     }
@@ -71,7 +71,7 @@ TEST(DevicePlaces, ReproducibleSumsKeepTheirOrder) {
     EXPECT_FALSE(goes_over_tree(comm, long_count, true));
 }
 
-/// Only the host packs: what is short enough gets there.
+/// Only the host can pack, so vectors that are short enough go there.
 TEST(DevicePlaces, ShortVectorsAreEncodedByTheHost) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is encoded";
@@ -97,7 +97,7 @@ TEST(DevicePlaces, ShortVectorsAreEncodedByTheHost) {
         }
 }
 
-/// Also of a compressed call, which all ranks ask of.
+/// This holds for a compressed call, too, in which all ranks ask each other.
 TEST(DevicePlaces, AWrongBufferIsAnErrorOfAllRanksWhereverVectorsAre) {
     for (const char* codec : {"exact", "2:4"}) {
         const OwnComm comm;

@@ -12,7 +12,7 @@
 
 namespace gradcoll::test {
 
-/// Bytes in device memory, moved by a stream of their own.
+/// OnDevice holds bytes in device memory, moved by a stream of their own.
 class OnDevice {
   public:
     explicit OnDevice(const std::vector<std::byte>& content) : size_(content.size()) {
@@ -43,7 +43,7 @@ class OnDevice {
     void* memory_ = nullptr;
 };
 
-/// A buffer of one rank, on the host or on the device.
+/// Buffer is a buffer of one rank, on the host or on the device.
 class Buffer {
   public:
     Buffer(bool on_device, const std::vector<float>& values) : host_(bytes_of(values)) {

@@ -9,7 +9,8 @@
 namespace gradcoll::test {
 namespace {
 
-/// Of a vector for an allreduce, of a block for the block collectives.
+/// Input holds the arguments of a call: those of a vector for an allreduce, and of a block for the
+/// block collectives.
 struct Input {
     const void* send = nullptr;
     void* recv = nullptr;
@@ -27,8 +28,8 @@ void add_floats(void* in, void* inout, int* n, MPI_Datatype*) {
     for (int i = 0; i < *n; ++i) static_cast<float*>(inout)[i] += static_cast<const float*>(in)[i];
 }
 
-/// What inputs are made of: communicators, buffers for a block a rank and some more, a derived
-/// type, an op of the program.
+/// Parts are what inputs are made of: communicators, buffers for a block a rank and some more, a
+/// derived type, an op of the program.
 class Parts {
   public:
     explicit Parts(MPI_Comm on) : comm(on) {
@@ -81,7 +82,7 @@ class Parts {
 
 enum class Kind { reduce, with_residual, scatter, gather };
 
-/// What MPI's own call does.
+/// Makes MPI's own call.
 int plain_call(Kind kind, const Input& i) {
     switch (kind) {
         case Kind::scatter:
@@ -98,10 +99,10 @@ struct EntryPoint {
     const char* name;
     Kind kind;
     bool takes_huge_counts;
-    bool interposed;  ///< it refuses nothing: `left` then
+    bool interposed;  ///< it refuses nothing: such calls are `left`
     std::function<int(const Input&, Parts&)> call;
 };
-/// What an interposed entry says of a call that it leaves to the MPI library.
+/// An interposed entry returns this for a call that it leaves to the MPI library.
 constexpr int left = -1;
 
 int waited(int code, MPI_Request& request) {
@@ -199,8 +200,8 @@ const std::vector<EntryPoint>& entry_points() {
 
 // ---- the table
 
-constexpr int as_mpi = -2;   ///< success or error class, and the result
-constexpr int untried = -3;  ///< with this kind of call
+constexpr int as_mpi = -2;   ///< the success or error class of MPI's call, and its result
+constexpr int untried = -3;  ///< not tried with this kind of call
 
 struct Row {
     const char* what;
@@ -276,8 +277,8 @@ void expect_refusal(const EntryPoint& entry, const Row& row, Parts& parts, int e
     const std::vector<float> before = parts.out;
     const int got = class_of(entry.call(input, parts));
     if (entry.interposed && row.overlaps) return;
-    // Here MPI libraries do not look at buffers, or some do not: where others are told, nothing is
-    // left.
+    // Some MPI libraries do not look at the buffers of these calls. If other ranks are told of the
+    // error, the call is not left to the MPI library.
     const bool looks_at_none = entry.kind == Kind::scatter || entry.kind == Kind::gather ||
                                entry.name == std::string_view("MPI_Allreduce") ||
                                entry.name == std::string_view("MPI_Iallreduce");

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_elems = 20000;
 
-/// A sum of small integers, so that every order of adding gives the same.
+/// SumTest sums small integers, so that every order of additions gives the same.
 class SumTest : public testing::Test {
   protected:
     void sum(MPI_Comm comm, int count, bool in_place = false) {
@@ -46,7 +46,7 @@ TEST_F(SumTest, ShortVectorsPassAndLongOnesDoNot) {
     EXPECT_EQ(comm.stats().calls_passed, 5U);
 }
 
-/// Values that 2:4 drops none of, so that results are those of the exact codec.
+/// The codec 2:4 drops none of the values, so results are those of the exact codec.
 TEST_F(SumTest, LongVectorsAreCompressedAndShortOnesAreNot) {
     const OwnComm comm("flat");
     comm.set("gc_codec", "2:4");

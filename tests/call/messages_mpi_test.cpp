@@ -34,8 +34,8 @@ struct Case {
 
 constexpr int message_length = 1 << 20;  // 4 MiB: no MPI library sends it without the receiver
 
-/// From every rank to the next; `receive_first`: those with an odd rank wait for theirs before
-/// they call.
+/// Passes a long message from every rank to the next around the call. Ranks with an odd number
+/// receive theirs before they call.
 void pass_on(const Case& of, int count) {
     std::vector<int> out(message_length), in(message_length);
     std::iota(out.begin(), out.end(), of.rank);

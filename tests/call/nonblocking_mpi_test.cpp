@@ -39,7 +39,7 @@ TEST(Nonblocking, WaitCompletesOnEveryTree) {
     }
 }
 
-/// Errors of requests that are nobody's go to the world's handler.
+/// MPI reports errors of requests that belong to no communicator to the world's handler.
 TEST(Nonblocking, OpsThatDifferAreAnErrorOnEveryRank) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nobody differs";
@@ -102,7 +102,7 @@ TEST(Nonblocking, ARankWithoutAVectorTellsTheOthers) {
         expect_refusals(comm);
     }
     const OwnComm comm;
-    comm.set("gc_tree_min_bytes", "0");  // else the MPI library serves short ones
+    comm.set("gc_tree_min_bytes", "0");  // otherwise the MPI library serves short ones
     float value = 1;                     // makes the memory of the host
     ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, &value, 1, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
     expect_refusals(comm);
@@ -145,8 +145,8 @@ TEST(Nonblocking, TestWaitallAndTestanyCompleteOverlappingCalls) {
     d.expect_sum(4.0F, comm.size());
 }
 
-/// Rank 0 sends between the call and the wait; the others receive before they call: only progress
-/// without rank 0's help ends this.
+/// Rank 0 sends between the call and the wait, and the others receive before they call. It only
+/// ends if there is progress without rank 0's help.
 TEST(Nonblocking, IallreduceThenSendMeetsRecvThenIallreduce) {
     const OwnComm comm("flat");
     int token = 42;
@@ -202,8 +202,8 @@ TEST(Nonblocking, ACommunicatorMayBeFreedWhileItsCallIsUnderWay) {
     EXPECT_EQ(values, std::vector<float>(50000, static_cast<float>(ranks)));
 }
 
-/// Rank 0 returns from all of them before the others begin one: beyond the number that tags tell
-/// apart (2048 with Open MPI) an operation begins later, and the call still returns.
+/// Rank 0 returns from all of them before the others begin one. An operation beyond the number that
+/// tags tell apart (2048 with Open MPI) begins later, and its call still returns.
 TEST(Nonblocking, MoreCallsThanTagsTellApartAreUnderWayAtOnce) {
     constexpr int total = 2100;
     const OwnComm comm("flat");

@@ -9,7 +9,8 @@
 namespace gradcoll::test {
 namespace {
 
-/// Or the test would try nothing. The address sanitizer keeps freed memory apart.
+/// Expects that some handle came twice: otherwise the test would try nothing. The address sanitizer
+/// keeps freed memory apart, so there it expects nothing.
 template <class Handle>
 void expect_one_twice([[maybe_unused]] std::vector<Handle> handles) {
 #ifndef __SANITIZE_ADDRESS__
@@ -28,7 +29,7 @@ void watch(void* in, void* inout, int* count, MPI_Datatype*) {
     misplaced |= reinterpret_cast<std::uintptr_t>(in) % alignof(long double);
     misplaced |= reinterpret_cast<std::uintptr_t>(inout) % alignof(long double);
     int size = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);  // not allowed, and done
+    MPI_Comm_size(MPI_COMM_WORLD, &size);  // programs do this, although it is not allowed
     for (int i = 0; i < *count; ++i)
         static_cast<long double*>(inout)[i] += static_cast<const long double*>(in)[i];
 }
@@ -97,7 +98,7 @@ class TypesOfTheProgram : public testing::Test {
     TypesOfTheProgram() { MPI_Op_create(compose_maps, 0, &op_); }
     ~TypesOfTheProgram() override { MPI_Op_free(&op_); }
 
-    /// Of so many bytes, with others behind them.
+    /// Returns a type of so many bytes, with a gap behind them.
     static MPI_Datatype bytes_type(int bytes, int gap) {
         MPI_Datatype plain = MPI_DATATYPE_NULL;
         MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -123,7 +124,7 @@ void xor_bytes(void* in, void* inout, int* count, MPI_Datatype* type) {
         }
 }
 
-/// What is in the gaps stays there.
+/// Expects the xor of all elements, and that the gaps stay as they are.
 void expect_xor(MPI_Datatype type, int bytes, int gap, MPI_Op op, const PlainComm& comm) {
     const auto extent = static_cast<std::size_t>(bytes + gap);
     std::vector<unsigned char> in(50 * extent, 0x55);
@@ -211,7 +212,7 @@ TEST_F(TypesOfTheProgram, MayShareTheirGaps) {
     MPI_Op op = MPI_OP_NULL;
     MPI_Op_create(xor_bytes, 1, &op);
     for (const std::size_t count : {1, 100, 30000}) {
-        // Inputs and results in turns, and nothing behind the last.
+        // Inputs and results lie in turns, with nothing behind the last.
         std::vector<std::uint64_t> both(2 * count);
         for (std::size_t i = 0; i < count; ++i) both[2 * i] = 1U << comm_.rank();
         ASSERT_EQ(GC_Allreduce(&both[0], &both[1], static_cast<int>(count), every_other, op, comm_),
@@ -278,7 +279,7 @@ TEST_F(TypesOfTheProgram, AreStructuresAsCompilersPadThem) {
 
 // ---- types of one signature, laid out otherwise on each rank
 
-/// Three numbers an element: where they are, counted in numbers from the buffer on.
+/// Layout says where an element's three numbers are, counted in numbers from the buffer on.
 struct Layout {
     std::array<std::ptrdiff_t, 3> at;
     std::ptrdiff_t step;  ///< from one element to the next
@@ -325,7 +326,7 @@ class LaidOut {
             static_cast<std::ptrdiff_t>(origin_) +
             static_cast<std::ptrdiff_t>(element) * layout_.step + layout_.at[k])];
     }
-    /// Of no element.
+    /// Returns how many numbers are untouched; those of no element have to be.
     std::size_t untouched_count() const {
         return static_cast<std::size_t>(std::ranges::count(numbers_, untouched));
     }
@@ -366,7 +367,8 @@ void expect_sums_of_layouts(const PlainComm& comm, MPI_Op op, const Layout& mine
     MPI_Type_free(&type);
 }
 
-/// What ranks know alone decides nothing: size of elements in memory, gaps, order, sign of steps.
+/// What only one rank knows decides nothing: the size of elements in memory, gaps, order, the sign
+/// of steps.
 TEST_F(TypesOfTheProgram, MayBeLaidOutOtherwiseOnEachRank) {
     MPI_Op op = MPI_OP_NULL;
     MPI_Op_create(sum_laid_out, 0, &op);

@@ -155,7 +155,8 @@ TEST(Persistent, SchedulePhasesChangeTheCodecByStart) {
     EXPECT_EQ(comm.stats().bytes_sent, sent[0]);
 }
 
-/// What error feedback is for: the same gradient again and again adds up to what it should.
+/// Returns the error after some steps. With error feedback the same gradient again and again adds
+/// up to what it should.
 double relative_error_after(int steps, const OwnComm& comm, const char* feedback) {
     const Info info{{"gc_codec", "1:4"}, {"gc_feedback", feedback}};
     Tensor tensor(comm, 4096, 7, info);
@@ -214,8 +215,8 @@ TEST(Persistent, ARestoredResidualContinuesBitForBit) {
     EXPECT_EQ(second.checkpoint(), first.checkpoint());
 }
 
-/// Beyond the number that tags tell apart (2048 with Open MPI) a start is put off, and a blocking
-/// call waits until its number is free: with the last of them ended first.
+/// A start beyond the number that tags tell apart (2048 with Open MPI) is put off, and a blocking
+/// call waits until its number is free. The last of the starts is ended first.
 TEST(Persistent, MoreStartsThanTagsTellApartAreUnderWayAtOnce) {
     constexpr int total = 2060;
     const OwnComm comm("flat");

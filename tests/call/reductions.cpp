@@ -13,20 +13,21 @@ void store(std::byte* to, const T& value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// A small whole number, the sum of many of which every float has.
+/// Returns a whole number so small that the sum of many has an exact float.
 template <class T>
 T whole(Bits bits) {
     return static_cast<T>(static_cast<int>(bits % 201) - 100);
 }
 
-/// Products of a few are exact.
+/// Returns a factor; products of a few of them are exact.
 template <class T>
 T factor(Bits bits) {
     static constexpr T factors[] = {1, -1, 2, -3, 0.5};
     return factors[bits % 5];
 }
 
-/// The same; no part of a product is zero, whose sign would depend on the brackets.
+/// Returns a complex factor. No part of a product is zero, as its sign would depend on the
+/// brackets.
 template <class T>
 std::complex<T> complex_factor(Bits bits) {
     return factor<T>(bits) * std::complex<T>(2, 1);
@@ -38,7 +39,7 @@ Mask padding_behind(std::size_t used, std::size_t size) {
     return mask;
 }
 
-/// Of x87, 10 bytes of 16 mean something.
+/// A long double of x87 has 16 bytes, of which 10 mean something.
 constexpr std::size_t used_of_long_double = sizeof(long double) == 16 ? 10 : sizeof(long double);
 
 Mask long_double_padding(int numbers) {
@@ -56,7 +57,7 @@ struct PairOf {
     Second place;
 };
 
-/// Few values, so that places decide.
+/// Returns a reduction of pairs. There are few values, so that places decide.
 template <class First, class Second>
 Reduction pair(std::string name, MPI_Datatype type) {
     using Both = PairOf<First, Second>;
@@ -84,7 +85,7 @@ void add_ints(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) elements<unsigned>(inout)[i] += elements<unsigned>(in)[i];
 }
 
-/// Of pairs with a gap between them: sums of both.
+/// Sums both numbers of pairs that have a gap between them.
 void sum_pairs(void* in, void* inout, int* count, MPI_Datatype*) {
     using Both = PairOf<double, int>;
     for (int i = 0; i < *count; ++i) {
@@ -93,7 +94,8 @@ void sum_pairs(void* in, void* inout, int* count, MPI_Datatype*) {
     }
 }
 
-/// Maps of whole vectors, x -> a x + b, composed: a is the first number, b the others.
+/// Elements are maps of whole vectors, x -> a x + b, which are composed: a is the first number, b
+/// the others.
 constexpr int long_element = 100;
 void compose_long_maps(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) {

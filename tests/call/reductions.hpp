@@ -12,7 +12,7 @@
 
 namespace gradcoll::test {
 
-/// Some byte of an element that means nothing: padding.
+/// Mask has a bit for each byte of an element, set if the byte means nothing, as padding does.
 using Mask = std::vector<bool>;
 
 struct Reduction {
@@ -22,14 +22,14 @@ struct Reduction {
     std::size_t element_bytes = 0;
     std::function<void(std::byte* to, std::uint64_t bits)> put = {};
     Mask padding = {};
-    bool has_kernel = false;  ///< else it needs shared memory
+    bool has_kernel = false;  ///< without one it needs shared memory
 
     std::vector<std::byte> values(int rank, std::size_t count) const;
-    /// The same elements, without what is padding.
+    /// Returns the same elements, without their padding.
     std::vector<std::byte> meaning_of(const std::vector<std::byte>& values) const;
 };
 
-/// The types and ops in it live as long as this.
+/// Reductions holds all of them; its types and ops live as long as it does.
 class Reductions {
   public:
     Reductions();
@@ -53,7 +53,8 @@ class Reductions {
     std::vector<MPI_Op> ops_;
 };
 
-/// 2 x 2 matrices of std::uint64_t, one behind the other; the product does not commute.
+/// multiply_matrices() multiplies 2 x 2 matrices of std::uint64_t, stored one behind the other; the
+/// product does not commute.
 inline constexpr std::size_t matrix_bytes = 4 * sizeof(std::uint64_t);
 void multiply_matrices(void* in, void* inout, int* count, MPI_Datatype* type);
 /// Composes maps x -> a x + b over 8 bits with a tag behind them: 3 bytes, so that nothing is

@@ -13,7 +13,7 @@ std::string error_of_last_call() {
     return error_text(MPI_ERR_ARG);
 }
 
-/// 0, few, odd, and more than two blocks of shared memory.
+/// Returns 0, few, odd, and more elements than two blocks of shared memory hold.
 std::vector<std::size_t> counts_for(const Reduction& reduction) {
     return {0, 1, 2, 7, 100, 1001, (std::size_t{5} << 18) / reduction.element_bytes + 3};
 }
@@ -27,7 +27,7 @@ Bytes mpis_result(const Reduction& reduction, const Bytes& in, int count, MPI_Co
 
 class ReductionTest : public testing::Test {
   protected:
-    /// Whether GC_Allreduce gives what MPI gives, in place and not.
+    /// Expects that GC_Allreduce gives what MPI gives, in place and not.
     void expect_mpis(const Reduction& reduction, std::size_t count, MPI_Comm comm) {
         SCOPED_TRACE(reduction.name + ", " + std::to_string(count));
         const Bytes in = reduction.values(rank_of(comm), count);

@@ -19,7 +19,7 @@ void expect_sum(const OwnComm& comm, std::size_t count) {
     EXPECT_EQ(out, Floats(count, sum));
 }
 
-/// Before and after it, the communicator works.
+/// Expects that the call is refused, and that the communicator works before and after it.
 void expect_refused(const OwnComm& comm, std::size_t count, int refusing) {
     SCOPED_TRACE(std::to_string(count) + " elements, rank " + std::to_string(refusing));
     const Floats in(count, 1.0F);
@@ -70,7 +70,7 @@ TEST(Refusal, ThroughTheMemoryOfOneHost) {
     expect_refusals(OwnComm());
 }
 
-/// The others look at their inputs before the call.
+/// The other ranks look at their inputs before the call.
 TEST(Refusal, WithATolerance) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nobody else waits";
@@ -86,7 +86,8 @@ TEST(Refusal, WithATolerance) {
 
 enum class Blocks { scattered, gathered };
 
-/// Blocks of so many elements, with no input on one rank; or with one more than it gets.
+/// Makes a call with blocks of so many elements. A rank that refuses has no input, or sends one
+/// element more than it gets.
 int call_blocks(const OwnComm& comm, Blocks kind, int count, bool refuses, bool sends_more) {
     const Floats in(static_cast<std::size_t>(count * comm.size() + 1), 1.0F);
     Floats out(static_cast<std::size_t>(count * comm.size()));
@@ -130,7 +131,7 @@ TEST(Refusal, OfBlocksThroughTheMemoryOfOneHost) {
     expect_blocks_refused(OwnComm());
 }
 
-/// In place, the error of starting or ending it.
+/// Makes a request in place and returns the error of starting or ending it.
 int call_persistent(const OwnComm& comm, Floats& vector, MPI_Datatype datatype, MPI_Op op) {
     GC_Request request = GC_REQUEST_NULL;
     int code = GC_Allreduce_init(MPI_IN_PLACE, vector.data(), static_cast<MPI_Count>(vector.size()),
@@ -166,7 +167,7 @@ TEST(Refusal, OfPersistentCalls) {
     }
 }
 
-/// They meet when the request is set up, whatever their counts would lead to.
+/// Ranks meet when the request is set up, whatever their counts would lead to.
 TEST(Refusal, OfPersistentCallsOfOtherCounts) {
     if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
     alarm(60);  // a call that hangs is a failure
@@ -187,7 +188,8 @@ TEST(Refusal, OfPersistentCallsOfOtherCounts) {
     alarm(0);
 }
 
-/// Ranks whose calls have the same exchange, and pieces of one size, but not as many of them.
+/// The ranks' calls have the same exchange, and pieces of one size, but different numbers of
+/// pieces.
 TEST(Refusal, OfCallsOfOtherNumbersOfPieces) {
     if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
     alarm(120);  // a call that hangs is a failure
@@ -203,7 +205,7 @@ TEST(Refusal, OfCallsOfOtherNumbersOfPieces) {
     EXPECT_NE(GC_Allreduce(MPI_IN_PLACE, vector.data(), differs ? 50'000 : 100'000, MPI_FLOAT,
                            MPI_SUM, comm),
               MPI_SUCCESS);
-    // What was sent in vain might be taken for something else.
+    // Messages that were sent in vain might be taken for others.
     EXPECT_NE(GC_Allreduce(MPI_IN_PLACE, vector.data(), 100'000, MPI_FLOAT, MPI_SUM, comm),
               MPI_SUCCESS);
     const OwnComm next(tree);
@@ -233,7 +235,7 @@ TEST(Refusal, OfDatatypesAndOpsThatDiffer) {
     alarm(0);
 }
 
-/// The first call of a communicator, which attaches it.
+/// The test refuses the first call of a communicator, which attaches it.
 TEST(Refusal, OfTheFirstCall) {
     const OwnComm comm;
     if (comm.size() == 1) GTEST_SKIP() << "nobody else waits";

@@ -16,12 +16,12 @@
 namespace gradcoll::test {
 namespace {
 
-/// By number: giving the core away, sleeping, waking, reading and writing a peer's memory.
+/// These system calls give the core away, sleep, wake, or read and write a peer's memory.
 const std::set<long> sleeps_or_sends{SYS_sched_yield,      SYS_futex,
                                      SYS_nanosleep,        SYS_clock_nanosleep,
                                      SYS_process_vm_readv, SYS_process_vm_writev};
 
-/// Whether the filter for system calls is in place: it stays until the program ends.
+/// Returns whether the filter for system calls is in place; it stays until the program ends.
 bool sees_system_calls() {
     static const bool sees = watch_system_calls();
     return sees;
@@ -49,7 +49,7 @@ SeenCalls only(const SeenCalls& calls, Which which) {
     return left;
 }
 
-/// Of the third to eighth call of a shape.
+/// Returns what was seen in the third to eighth call of a shape.
 SeenCalls seen_in_warm_calls(const OwnComm& comm, std::size_t bytes, bool in_place) {
     const int count = static_cast<int>(bytes / sizeof(float));
     std::vector<float> in = floats<float>(comm.rank(), bytes / sizeof(float));
@@ -66,7 +66,8 @@ SeenCalls seen_in_warm_calls(const OwnComm& comm, std::size_t bytes, bool in_pla
     return seen;
 }
 
-/// The default settings of a program that attaches nothing, trees that are written down, a codec.
+/// Setting is one case: the default settings of a program that attaches nothing, a written tree, or
+/// a codec.
 struct Setting {
     const char* name;
     const char* codec;
@@ -105,7 +106,7 @@ TEST_P(WarmCall, AllocatesNothing) {
     });
 }
 
-/// A short and a long vector in turns, which share scratch memory.
+/// The test calls with a short and a long vector in turns, which share scratch memory.
 TEST_P(WarmCall, OfTwoSizesInTurnsAllocatesNothing) {
     const Setting& setting = GetParam();
     const OwnComm comm = setting.by_default ? OwnComm() : OwnComm("flat");
@@ -146,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, WarmCall,
                                          Setting{"thinned", "2:4", false}),
                          [](const auto& of) { return std::string(of.param.name); });
 
-/// Or the tests above could not fail: calls of this very program.
+/// The tests above can only fail if calls of this very program are seen.
 TEST(WatchedCalls, AreSeen) {
     static int in_this_program = 0;
     watch_calls_of(&in_this_program, dlsym(RTLD_DEFAULT, "PMPI_Bcast"));

@@ -1,5 +1,5 @@
 // Broken variables and a broken file of settings: the calls work with what is left. Run with the
-// variables that tests/api/CMakeLists.txt sets.
+// variables that tests/settings/CMakeLists.txt sets.
 #include <utility>
 
 #include "api/api_support.hpp"

@@ -24,7 +24,7 @@ CallFilter calls(std::string_view text) {
     return filter.ok() ? std::move(filter).value() : CallFilter();
 }
 
-/// The calls below `end` that are allowed, one digit each.
+/// Returns the calls below `end` that are allowed, one digit each.
 std::string allowed_below(std::string_view text, std::uint64_t end) {
     const CallFilter filter = calls(text);
     std::string digits;
@@ -91,7 +91,8 @@ TEST(NameFilter, MissingPatternsAreNamed) {
     }
 }
 
-/// By the definition of a star: it takes no letter, or one and goes on.
+/// Returns whether the name matches by the definition of a star: it takes no letter, or one and
+/// goes on.
 bool plainly_matches(std::string_view pattern, std::string_view name) {
     if (pattern.empty()) return name.empty();
     if (pattern.front() == '*')

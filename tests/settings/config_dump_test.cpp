@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// What stands in the line of a setting, with one blank for many.
+/// Returns what is in the line of a setting, with one blank for many.
 std::string line_of(const std::string& table, const std::string& name) {
     const std::size_t begin = table.find("\n" + name + " ") + 1;
     std::string line;

@@ -6,7 +6,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// The environment is read at the first call, so each rank can still choose its own: once in a
+/// The environment is read at the first call, so each rank can still choose its own, once in a
 /// process.
 bool transports_differ() {
     return std::getenv("GC_TEST_TRANSPORTS_DIFFER") != nullptr;

@@ -42,7 +42,7 @@ TEST(LossInDoubt, IsExactWhateverTheProgramSays) {
     const PlainComm comm;
     ASSERT_EQ(GC_Comm_set_codec(comm, "1:4"), MPI_SUCCESS);
     expect_exact_sum(comm);
-    const PlainComm known;  // of processes that have agreed before
+    const PlainComm known;  // its processes have agreed before
     expect_exact_sum(known);
     EXPECT_EQ(comm.stats().calls_compressed + known.stats().calls_compressed, 0U);
     EXPECT_NE(explained_sum(comm, count, MPI_FLOAT)

@@ -40,8 +40,8 @@ std::string settings_row(const OptionInfo& row) {
                        code(row.default_value), allowed_of(row.id), row.help);
 }
 
-/// Settings from outside the project have pages of their own; so have sources of trees, and then
-/// more is allowed than the page says.
+/// Settings from outside the project have pages of their own. Sources of trees do, too, and with
+/// these more is allowed than the page says.
 TEST(SettingTable, EveryRowOfTheProjectStandsInTheSettingsPage) {
     std::ifstream page(GRADCOLL_TESTS_DIR "/../docs/settings.md");
     std::set<std::string> lines;

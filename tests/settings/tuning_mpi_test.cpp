@@ -23,11 +23,11 @@ nlohmann::json explained() {
     return nlohmann::json::parse(text.c_str());
 }
 
-/// Sixteen chunks of such a call, and a speed that shows.
+/// This file cuts such a call into sixteen chunks.
 constexpr const char* chunks_of_256k =
     R"({"chunks": {"one_level": {"whole_bytes": 65536, "chunk_bytes": 262144}}})";
 
-/// This rank's file; removed at the end.
+/// File is this rank's file, which is removed at the end.
 class File {
   public:
     explicit File(const char* text) : path_("tuning." + std::to_string(getpid()) + ".json") {
@@ -41,7 +41,7 @@ class File {
 };
 
 /// The environment is read at the first call, so each rank can still choose its own, once a
-/// program: GC_TEST_TUNING says which case this one is.
+/// program. GC_TEST_TUNING says which case this one is.
 TEST(TuningFile, OfRankZeroHoldsOnAllRanks) {
     const char* named = std::getenv("GC_TEST_TUNING");
     const std::string scenario = named == nullptr ? "first" : named;

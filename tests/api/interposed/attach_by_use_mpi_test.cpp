@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_calls = 5000;
 
-/// Rank r has r + 1 everywhere.
+/// Sums vectors of rank r that have r + 1 everywhere.
 Answer sum_of(const PlainComm& comm, int count) {
     const std::vector<float> in(static_cast<std::size_t>(count),
                                 static_cast<float>(comm.rank() + 1));
@@ -19,7 +19,7 @@ Answer sum_of(const PlainComm& comm, int count) {
     return answer;
 }
 
-/// Calls until one is served; `most_calls` if none is.
+/// Calls until one is served, and returns how many were not; `most_calls` if none is.
 int calls_until_served(const PlainComm& comm, int count) {
     for (int call = 0; call < most_calls; ++call)
         if (sum_of(comm, count).served) return call;
@@ -56,7 +56,7 @@ TEST(AttachByUse, LongerVectorsPaySooner) {
     EXPECT_GT(calls_until_served(short_ones, 4), 4 * calls_until_served(long_ones, 16384));
 }
 
-/// A thread remembers types and ops; how many calls it takes must not depend on that.
+/// A thread remembers types and ops. How many calls it takes to attach must not depend on that.
 TEST(AttachByUse, RanksThatKnowTheTypeAndRanksThatDoNotAgree) {
     if (alone()) GTEST_SKIP() << "needs two ranks";
     const auto calls_of_shorts = [](MPI_Comm comm, int most) {
@@ -110,7 +110,7 @@ TEST(AttachByUse, ACallThatIsWrongHereAttachesAsItDoesElsewhere) {
 
 constexpr int long_count = 100000;
 
-/// Whether a nonblocking call is served.
+/// Returns whether a nonblocking call is served.
 bool starts(const PlainComm& comm) {
     const std::vector<float> in(long_count, 1);
     std::vector<float> out(long_count);
@@ -136,14 +136,14 @@ TEST(AttachByUse, NonblockingCallsAreServedInTheMemoryThatBlockingOnesHaveMade) 
     EXPECT_TRUE(sum_of(comm, long_count).served);
 }
 
-/// How many calls of 16 bytes it takes now to attach a communicator that is then freed at once,
-/// which never pays.
+/// Returns how many calls of 16 bytes it takes now to attach a communicator. This one is then freed
+/// at once, so that it never pays.
 int calls_in_vain() {
     const PlainComm comm;
     return calls_until_served(comm, 4);
 }
 
-/// A communicator that is attached and pays for it.
+/// Attaches a communicator and calls until it has paid for that.
 void make_it_pay() {
     const PlainComm comm;
     calls_until_served(comm, 4);

@@ -21,7 +21,7 @@ std::vector<std::byte> expected(int count, MPI_Datatype type, int items, MPI_Op 
     return Buffer::bytes_of(output);
 }
 
-/// A sum, of memory here and there; what is left to the program, it does.
+/// Expects a right sum of vectors here and there. The program makes the call if it is left to it.
 void expect_sum(MPI_Comm comm, bool send_on_device, bool receive_on_device) {
     Buffer send(send_on_device, input_of(rank_of(comm), short_count));
     Buffer receive(receive_on_device, minus_ones(short_count));

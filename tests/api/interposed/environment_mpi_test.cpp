@@ -34,7 +34,7 @@ unsigned long long compressed(const PlainComm& comm) {
     return comm.stats().calls_compressed;
 }
 
-/// The entry of the communicator `name` in the report as it stands.
+/// Returns the entry of the communicator `name` in the report as it stands.
 json report_of(const std::string& name) {
     connected()->pcontrol(2);
     std::ifstream file(std::string(GC_TEST_REPORT_DIR) + "/interposed." + std::to_string(getpid()) +

@@ -9,7 +9,7 @@
 namespace gradcoll::test {
 namespace {
 
-// As docs/dropin.md has it.
+// The sizes are those of docs/dropin.md.
 bool serves_bcast_of(std::size_t size_bytes, int ranks) {
     if (size_bytes == 0) return false;
     return ranks == 2 ? size_bytes <= 8192 : size_bytes >= 512 && size_bytes <= 65536;
@@ -31,14 +31,14 @@ int calls_until_served(Call&& call) {
     return most_calls;
 }
 
-/// A communicator whose calls are served.
+/// HostCalls has a communicator whose calls are served.
 class HostCalls : public testing::Test {
   protected:
     void SetUp() override {
         if (alone()) GTEST_SKIP() << "needs two ranks";
         ASSERT_LT(calls_until_served([this] { return connected().barrier(comm_); }), most_calls);
     }
-    /// Rank r's are r * 1000 + i.
+    /// Returns the values of a rank r: r * 1000 + i.
     static std::vector<int> values(int rank, std::size_t count) {
         std::vector<int> out(count);
         std::iota(out.begin(), out.end(), rank * 1000);
@@ -147,7 +147,7 @@ TEST_F(HostCalls, RanksMayDescribeTheSameDataDifferently) {
     for (int root = 0; root < ranks_; ++root) {
         std::vector<int> data = rank_ == root ? whole : std::vector<int>(2 * half, -1);
         const bool by_column = rank_ % 2 == 0;
-        // The root's first half in order, or every second one.
+        // The root sends its first half in order, or every second element.
         std::vector<int> sent(half);
         for (std::size_t i = 0; i < half; ++i) sent[i] = whole[root % 2 == 0 ? 2 * i : i];
         ASSERT_TRUE(
@@ -168,7 +168,7 @@ TEST_F(HostCalls, ReductionsReachTheRootAlone) {
             const std::vector<int> in = values(rank_, count);
             std::vector<int> out(count, -1);
             const int n = static_cast<int>(count);
-            // Elsewhere the result's buffer means nothing.
+            // On other ranks the result's buffer means nothing.
             void* const result = rank_ == root ? out.data() : nullptr;
             const bool served = serves_reduce_of(count * sizeof(int), ranks_);
             ASSERT_EQ(
@@ -241,7 +241,7 @@ TEST_F(HostCalls, WrongArgumentsAreForMpiToRefuse) {
     EXPECT_TRUE(connected().bcast(vector.data(), 1000, MPI_INT, 0, comm_).served);
 }
 
-/// On all ranks here, of which each is told by the others, too.
+/// All ranks have null here, and each is also told by the others.
 TEST_F(HostCalls, NullIsAnErrorWhereTheCallWouldBeServed) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     std::vector<int> vector(1000);

@@ -13,7 +13,7 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 using Floats = std::vector<float>;
 
-/// Rank r has r + 1 everywhere.
+/// Returns a vector of rank r that has r + 1 everywhere.
 Floats ones_of(const PlainComm& comm, std::size_t count = long_count) {
     return Floats(count, static_cast<float>(comm.rank() + 1));
 }
@@ -21,7 +21,7 @@ Floats sums_of(const PlainComm& comm, std::size_t count = long_count) {
     return Floats(count, static_cast<float>(comm.size() * (comm.size() + 1) / 2));
 }
 
-/// Whether a plain sum of `count` floats is served; its result is checked if so.
+/// Returns whether a plain sum of `count` floats is served, and checks its result if so.
 bool serves_sum(const PlainComm& comm, std::size_t count = long_count) {
     const Floats input = ones_of(comm, count);
     Floats output(count, -1.0F);
@@ -142,7 +142,7 @@ TEST(Interposed, WrongArgumentsAreLeftForTheMpiLibraryToRefuse) {
     EXPECT_FALSE(served(in.data(), out.data(), long_count, MPI_FLOAT, MPI_SUM, MPI_COMM_NULL));
     EXPECT_FALSE(served(in.data(), MPI_IN_PLACE, long_count, MPI_FLOAT, MPI_SUM, comm));
     EXPECT_FALSE(comm.is_attached());
-    // Open MPI would crash: where others are told, the error is ours.
+    // Open MPI would crash, so if other ranks are told the error comes from this library.
     for (const auto& [send, recv] :
          {std::pair<const void*, void*>{nullptr, out.data()}, {in.data(), nullptr}}) {
         const Answer answer = table.allreduce(send, recv, long_count, MPI_FLOAT, MPI_SUM, comm);

@@ -20,7 +20,8 @@ Answer init(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, 
     return answer;
 }
 
-/// What the interposer makes of MPI_Start, MPI_Startall and MPI_Request_free.
+/// The functions below do what the interposer makes of MPI_Start, MPI_Startall and
+/// MPI_Request_free.
 void start(MPI_Request& request) {
     ASSERT_EQ(MPI_Start(&request), MPI_SUCCESS);
     connected()->started(1, &request);
@@ -36,7 +37,7 @@ void free_request(MPI_Request& request) {
     EXPECT_EQ(request, MPI_REQUEST_NULL);
 }
 
-/// A request over its own values: `fill` gives rank r the value r + 1 + round.
+/// Sum is a request over its own values: `fill` gives rank r the value r + 1 + round.
 class Sum {
   public:
     explicit Sum(MPI_Comm comm, int count = long_count, MPI_Op op = MPI_SUM)
@@ -72,7 +73,7 @@ class Sum {
     std::vector<float> in_, out_;
 };
 
-/// One rank has nobody to talk to: its requests are the MPI library's.
+/// The requests of a single rank are the MPI library's, as it has nobody to talk to.
 class InterposedPersistent : public testing::Test {
   protected:
     void SetUp() override {
@@ -273,7 +274,7 @@ TEST_F(InterposedPersistent, TheCommunicatorMayBeFreedFirst) {
     }
 }
 
-/// The sums arrive all the same: MPI completes the operation, then frees the request.
+/// The sums arrive nevertheless: MPI completes the operation, then frees the request.
 TEST_F(InterposedPersistent, ARequestMayBeFreedWhileItIsActive) {
     const PlainComm comm;
     Sum freed(comm), other(comm);
@@ -293,7 +294,7 @@ TEST_F(InterposedPersistent, ARequestMayBeFreedWhileItIsActive) {
     other.expect(2);
 }
 
-/// More than a small tag space has numbers for.
+/// The requests are more than a small tag space has numbers for.
 TEST_F(InterposedPersistent, HundredsOfRequestsOneAfterTheOther) {
     const PlainComm comm;
     for (int i = 0; i < 300; ++i) {

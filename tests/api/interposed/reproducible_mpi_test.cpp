@@ -8,7 +8,7 @@ bool alone() {
     return size_of(MPI_COMM_WORLD) == 1;
 }
 
-/// Of a vector whose sum depends on the order of additions; null request: blocking.
+/// Returns the sum of a vector that depends on the order of additions.
 std::vector<float> sum_of(const PlainComm& comm, std::size_t count, bool& served) {
     std::vector<float> in = floats<float>(comm.rank(), count);
     for (std::size_t i = 0; i < count; ++i) in[i] *= std::ldexp(1.0F, comm.rank() * 5 % 23);

@@ -7,12 +7,12 @@
 
 namespace gradcoll::test {
 
-/// Of floats: beyond GC_TREE_MIN_BYTES.
+/// This many floats are longer than GC_TREE_MIN_BYTES.
 inline constexpr int long_count = 100'000;
 
 struct Answer {
     bool served = false;
-    int code = -1;  ///< of a served call
+    int code = -1;  ///< what a served call returned
 };
 
 class Table {
@@ -78,7 +78,7 @@ class Table {
     const GC_Gate* gate_;
 };
 
-/// Connected once, as the interposer does it.
+/// Returns the table; connects once, as the interposer does it.
 inline const Table& connected() {
     static GC_Gate gate = {};
     static const Table table(GC_Interposer_connect(GC_INTERPOSER_VERSION, &gate), &gate);

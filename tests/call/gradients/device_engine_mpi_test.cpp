@@ -10,10 +10,11 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// How one rank has its gradients.
+/// This is where one rank has its gradients.
 enum class Where { host, device, input_on_device, result_on_device, in_place_on_device };
 
-/// Several gradients at a time, short and long, for some steps: the results of the last one.
+/// Sums several gradients at a time, short and long, for some steps, and returns the results of the
+/// last one.
 std::vector<Bytes> summed(GC_Engine engine, MPI_Comm comm, Where where, MPI_Op op = MPI_SUM) {
     const std::vector<int> lengths{300, 20, 0, 100'000, 7};
     std::vector<Bytes> results;
@@ -53,7 +54,7 @@ void expect_bits_of_the_host(std::initializer_list<std::pair<const char*, const 
         const OwnEngine engine(comm, settings);
         EXPECT_EQ(summed(engine, comm, where, op), expected) << static_cast<int>(where);
     }
-    // MPI wants all ranks in place, or none.
+    // MPI requires all ranks to be in place, or none.
     const Where places[] = {Where::device, Where::host, Where::input_on_device,
                             Where::result_on_device};
     const OwnEngine mixed(comm, settings);
@@ -88,7 +89,7 @@ TEST(DeviceEngine, ByTheMpiLibrary) {
     MPI_Op_free(&op);
 }
 
-/// Whole numbers, so that it does not matter which of them are packed together.
+/// The values are whole numbers, so that it does not matter which of them are packed together.
 TEST(DeviceEngine, ShortOnesAreRightPacked) {
     const OwnComm comm;
     const OwnEngine engine(comm, {{"gc_engine_pack_bytes", "64K"}});

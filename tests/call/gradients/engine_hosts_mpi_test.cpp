@@ -18,7 +18,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// One vector that is summed again and again.
+/// Vector is one vector that is summed again and again.
 struct Vector {
     int count = 0;
     std::unique_ptr<HostsSum> sum;
@@ -47,7 +47,7 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
         between_ = std::move(between).value();
     }
 
-    /// `count`: as this rank has it.
+    /// Makes a vector of `count` elements on this rank; other ranks may have another count.
     Vector vector_of(int count, bool compress = false) {
         Vector made;
         made.count = count;
@@ -69,7 +69,7 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
         return made;
     }
 
-    /// Whole numbers, so that the order of sums does not matter.
+    /// Returns whole numbers, so that the order of sums does not matter.
     static float value(int rank, std::size_t index, unsigned turn) {
         return static_cast<float>((index * 7 + static_cast<std::size_t>(rank) * 13 + turn) % 31);
     }
@@ -84,7 +84,7 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
                           shape);
     }
 
-    /// In an order of this rank's own, with rests.
+    /// Advances all sums to their end, in an order of this rank's own, with rests.
     void run(std::vector<Vector>& vectors, unsigned seed) {
         std::minstd_rand random(seed * 100 + static_cast<unsigned>(rank_));
         for (std::size_t over = 0; over < vectors.size();) {
@@ -162,7 +162,7 @@ TEST_P(EngineHostsTest, WhatFailsOnOneHostEndsWithAnErrorOnAllRanks) {
         wrong.push_back(vector_of(rank_ == ranks_ - 1 ? count - 1 : count));
         begin(wrong.front(), 1);
         run(wrong, 1);
-        // Who only gives beside its flag learns it on its way down.
+        // A rank that only gives its vector next to its flag learns of the error on the way down.
         EXPECT_FALSE(wrong.front().outcome.ok()) << count;
     }
     right.push_back(vector_of(3000));

@@ -28,7 +28,7 @@ TEST(EngineCalls, TwoEnginesOfOneCommunicatorDoNotMeet) {
     expect_right_sums(second, comm, 2, false);
 }
 
-/// Types and ops of every kind; those without kernels go through the MPI library.
+/// The test tries types and ops of every kind; those without kernels go through the MPI library.
 TEST(EngineCalls, OtherTypesAndOps) {
     const OwnComm comm;
     const OwnEngine engine(comm);
@@ -95,7 +95,7 @@ std::vector<float> noise_of(int rank, unsigned seed, std::size_t count = dropped
     return values;
 }
 
-/// Of noise, exactly but for the last bits.
+/// Returns the sum of noise, exact but for the last bits.
 std::vector<double> noise_sum(int ranks, unsigned seed) {
     std::vector<double> sum(dropped_count, 0.0);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -105,7 +105,7 @@ std::vector<double> noise_sum(int ranks, unsigned seed) {
     return sum;
 }
 
-/// One after another.
+/// Submits one gradient and waits for its sum.
 std::vector<float> summed(GC_Engine engine, const char* name, const std::vector<float>& values,
                           bool in_place = false) {
     std::vector<float> out(values.size(), -1.0F);
@@ -214,8 +214,8 @@ TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
 
 // ---- error feedback
 
-/// How far the sum of the same gradient over some steps is off. Every step has equal bits on all
-/// ranks.
+/// Returns how far the sum of the same gradient over some steps is off. Every step has equal bits
+/// on all ranks.
 double drift(MPI_Comm comm, GC_Engine engine) {
     constexpr int steps = 12;
     std::vector<double> expected = noise_sum(size_of(comm), 1);
@@ -278,7 +278,7 @@ TEST(EngineFeedback, ACheckpointIsRestoredBeforeTheFirstSum) {
                 summed(before, "w", noise_of(comm.rank(), step));
             checkpoint = saved(residual_of(before, "w"));
             expected = summed(before, "w", noise_of(comm.rank(), 3));
-            // Whoever encodes nothing keeps nothing.
+            // A rank that encodes nothing keeps nothing.
             EXPECT_EQ(saved(residual_of(before, "w")) == checkpoint,
                       checkpoint.size() == bytes_without_values);
         }
@@ -353,8 +353,8 @@ TEST(EngineFeedback, WrongArgumentsAreNamed) {
     expect_wrong(GC_Residual_free(&residual), MPI_ERR_ARG, "GC_Engine_free frees it");
 }
 
-/// The sums of a communicator that nobody frees an engine of are dropped with MPI_Finalize; so the
-/// last engine here is left alone.
+/// MPI_Finalize drops the sums of an engine that the program does not free, so the last engine here
+/// is not freed.
 TEST(EngineCalls, OneThatIsNotFreedEndsWithMPI) {
     static GC_Engine left = GC_ENGINE_NULL;
     ASSERT_EQ(GC_Engine_create(MPI_COMM_WORLD, MPI_INFO_NULL, &left), MPI_SUCCESS);

@@ -14,7 +14,7 @@ struct Way {
     const char* strategy;
     const char* codec;
     const char* coordinator;
-    const char* shm_bytes;  ///< 0: also on one host by messages
+    const char* shm_bytes;  ///< 0: by messages, also on one host
 };
 
 std::string text_of(const Way& way) {
@@ -22,7 +22,8 @@ std::string text_of(const Way& way) {
            " shared memory " + way.shm_bytes;
 }
 
-/// Most are short, some need several chunks; the same on all ranks.
+/// Returns the length of a gradient, the same on all ranks: most are short, some need several
+/// chunks.
 std::size_t length_of(std::size_t gradient) {
     std::mt19937 random(static_cast<unsigned>(gradient) * 7919U + 1);
     const std::size_t most = gradient % 10 == 0 ? 40'000 : gradient % 3 == 0 ? 3'000 : 200;
@@ -75,7 +76,7 @@ class RandomRank {
                             static_cast<int>(random_() % 4), &handles_[gradient]),
                   MPI_SUCCESS);
     }
-    /// Without waiting for it; a handle that has ended stays null.
+    /// Tests a gradient's handle without waiting for it; one that has ended stays null.
     void look_at(std::size_t gradient) {
         int flag = 0;
         ASSERT_EQ(GC_Handle_test(&handles_[gradient], &flag), MPI_SUCCESS);
@@ -126,7 +127,7 @@ TEST(EngineCalls, TenThousandGradientsAtRandom) {
     EXPECT_GE(summed, 10'000U);
 }
 
-/// A count that all ranks change together is agreed upon anew.
+/// If all ranks change the count together, they agree upon it again.
 TEST(EngineCalls, WithoutTheCoordinatorCountsMayChangeOnAllRanks) {
     const OwnComm comm;
     const OwnEngine engine(comm, {{"gc_engine_coordinator", "off"}, {"gc_shm_bytes", "0"}});

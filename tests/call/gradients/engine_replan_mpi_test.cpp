@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t count = 300'000;
 constexpr int gradients = 3;
 
-/// A file, written and removed by rank 0.
+/// SharedFile is a file that rank 0 writes, and removes at the end.
 class SharedFile {
   public:
     SharedFile(const OwnComm& comm, const char* name, const std::string& text)
@@ -35,7 +35,7 @@ class SharedFile {
     std::string path_;
 };
 
-/// All ranks below one switch, whose links carry so many GB/s, as is said.
+/// Returns a tree with all ranks below one switch, whose links are said to carry so many GB/s.
 std::string tree_text(int ranks, double gbytes_per_s) {
     nlohmann::json tree{{"kind", "switch"}, {"children", nlohmann::json::array()}};
     for (int rank = 0; rank < ranks; ++rank)
@@ -43,10 +43,10 @@ std::string tree_text(int ranks, double gbytes_per_s) {
     return tree.dump();
 }
 
-/// Steps of a program whose links are said to carry so many GB/s.
+/// Replan runs the steps of a program whose links are said to carry so many GB/s.
 class Replan : public testing::Test {
   protected:
-    /// What rank 0 has written at the end.
+    /// Runs the steps and returns what rank 0 has written at the end.
     nlohmann::json run(
         double said_gbytes_per_s, int steps, const char* replan,
         const std::string& plan = R"({"gradcoll_engine_plan": 1, "gradients": []})") {
@@ -90,7 +90,8 @@ class Replan : public testing::Test {
         }
     }
 
-    /// Codecs drop half of each sum: with it all steps give together what exact sums would.
+    /// Codecs drop half of each sum. With the residual added, all steps together give what exact
+    /// sums would.
     void expect_nothing_lost(int steps) {
         for (std::size_t at = 0; at < gradients; ++at) {
             const std::vector<float> sum = sum_of(comm.size(), static_cast<int>(at), count);
@@ -140,7 +141,7 @@ TEST_F(Replan, WhatAPlanByHandSaysStays) {
         }
 }
 
-/// The other way needs links that are slow: those of a lab.
+/// The opposite needs slow links: those of a lab.
 TEST_F(Replan, LinksOfALabThatAreSlowerThanSaidEndWithTheCodec) {
     if (std::getenv("GC_TEST_LAB") == nullptr) GTEST_SKIP() << "not in a lab";
     const nlohmann::json plan = run(100, 30, "on");

@@ -29,7 +29,7 @@ class OwnEngine {
     GC_Engine engine_ = GC_ENGINE_NULL;
 };
 
-/// Whole numbers, so that every order of additions gives the same sum.
+/// Returns whole numbers, so that every order of additions gives the same sum.
 inline std::vector<float> values_of(int rank, int gradient, std::size_t count) {
     std::vector<float> values(count);
     for (std::size_t i = 0; i < count; ++i)
@@ -48,7 +48,7 @@ inline std::vector<float> sum_of(int ranks, int gradient, std::size_t count) {
 
 inline const std::vector<std::size_t> counts{1, 100'000, 0, 17, 4'096, 300'000, 512, 33'333};
 
-/// All gradients once, in an order of this rank's own, now and then with a pause.
+/// Sums all gradients once, in an order of this rank's own, now and then with a pause.
 inline void expect_right_sums(GC_Engine engine, MPI_Comm comm, unsigned step, bool in_place) {
     std::mt19937 random(step * 101 + static_cast<unsigned>(rank_of(comm)));
     std::vector<int> order(counts.size());

@@ -7,7 +7,8 @@
 namespace gradcoll::test {
 namespace {
 
-/// Many short ones of two types, in different orders on each rank; the same bits on all ranks.
+/// The test sums many short gradients of two types, in different orders on each rank, and expects
+/// the same bits on all ranks.
 TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
     const OwnComm comm;
     constexpr std::size_t gradients = 300;

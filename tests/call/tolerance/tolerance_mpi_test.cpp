@@ -22,7 +22,7 @@ void expect_kept(const OwnComm& comm, Value value, const Whole<T>& whole, const 
     EXPECT_TRUE(same_on_all_ranks(values, comm));
     const long double said = std::stold(std::to_string(tolerance));
     long double promised = kind == "abs=" ? said : whole.range * said;
-    if (code != MPI_SUCCESS) {  // only where it must be, and then nothing else is lost
+    if (code != MPI_SUCCESS) {  // allowed only where it must be, and then nothing else is lost
         EXPECT_GT(whole.at_best() * 1.001L, promised) << kind << tolerance;
         promised = whole.at_best() * 1.001L;
     }
@@ -49,7 +49,7 @@ void expect_every_sum_kept(const std::string& tree, const char* codec,
         }
 }
 
-/// What the tree does to the promise is the same with all codecs, and with shares of the range: one
+/// The tree does the same to the promise with all codecs, and with shares of the range: one codec
 /// is tried on all trees.
 TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
     const std::vector<std::string> trees = trees_for(size_of(MPI_COMM_WORLD));
@@ -203,7 +203,7 @@ TEST(Tolerance, SendsFewerBytesTheMoreItAllows) {
     }
 }
 
-/// One block of a sum, which is in `whole`.
+/// Expects that one block of a sum, which is in `whole`, is kept.
 template <class T>
 void expect_block_kept(const OwnComm& comm, Value value, const Whole<T>& whole, bool in_place,
                        double tolerance) {
@@ -246,7 +246,7 @@ TEST(Tolerance, NoElementOfAReduceScatterIsFurtherOffOnAnyTree) {
     }
 }
 
-/// All blocks are as near as their type can be, and every rank gets the error.
+/// All blocks are as near as their type allows, and every rank gets the error.
 TEST(Tolerance, ThatAReduceScatterCannotKeepIsAnError) {
     for (const char* least : {"0", "1G"}) {  // on the tree, and by the MPI library
         const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
@@ -286,7 +286,7 @@ TEST(Tolerance, IsKeptByPackedMessagesToTheBit) {
     EXPECT_EQ(sums[0], sums[1]);
 }
 
-/// It says what could be promised, and with that the same call is kept.
+/// The error says what could be promised, and with that promise the same call is kept.
 TEST(Tolerance, ThatCannotBeKeptIsAnErrorThatSaysWhatCan) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nothing is added";

@@ -9,10 +9,10 @@
 namespace gradcoll::test {
 namespace {
 
-/// With a codec wherever ranks differ.
+/// Kept is a communicator with a tolerance, and with a codec on every tree.
 struct Kept {
     explicit Kept(const std::string& tree, const char* codec = "bound") : comm(tree) {
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of waiting
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // for errors of waiting
         comm.set("gc_tolerance", "abs=1");
         EXPECT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
     }
@@ -71,7 +71,7 @@ void expect_every_started_kept(const std::string& tree, const char* codec,
     }
 }
 
-/// As of blocking calls, one codec is tried on all trees.
+/// One codec is tried on all trees, as it is for blocking calls.
 TEST(ToleranceStarted, NonblockingSumsAreNotFurtherOffOnAnyTree) {
     const std::vector<std::string> trees = trees_for(size_of(MPI_COMM_WORLD));
     for (const std::string& tree : trees) expect_every_started_kept(tree, "bound", {false});
@@ -96,7 +96,8 @@ TEST(ToleranceStarted, ItIsLossyWhereItMayBe) {
     EXPECT_LE(farthest, 1.0L);
 }
 
-/// Too little for any codec: as exact as the type, in no more bytes than headers add.
+/// The tolerance is too little for any codec: the sum is as exact as its type, and headers are all
+/// that is added to its bytes.
 TEST(ToleranceStarted, WhatLeavesCodecsTooLittleLosesNothing) {
     const Kept kept(trees_for(size_of(MPI_COMM_WORLD)).back());
     kept.promise("abs=1e-9");
@@ -112,8 +113,8 @@ TEST(ToleranceStarted, WhatLeavesCodecsTooLittleLosesNothing) {
     EXPECT_LE(stats.bytes_sent, stats.bytes_sent_exact + 64 * stats.messages_sent);
 }
 
-/// Many at once, some of them exact, with blocking calls between; they are completed in the
-/// opposite order.
+/// Many calls are under way at once, some of them exact, with blocking calls between them; they are
+/// completed in the opposite order.
 TEST(ToleranceStarted, ManyOverlapWithOneAnotherAndWithBlockingCalls) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         SCOPED_TRACE(tree);
@@ -160,7 +161,8 @@ TEST(ToleranceStarted, NanAndInfinityComeThrough) {
     EXPECT_EQ(values[600], -std::numeric_limits<float>::infinity());
 }
 
-/// Each start looks anew: the inputs change from one to the next, and with them what `range=` says.
+/// Each start looks at the inputs anew: they change from one to the next, and with them what
+/// `range=` promises.
 TEST(ToleranceStarted, PersistentRequestsAreNotFurtherOffAtAnyStart) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         SCOPED_TRACE(tree);
@@ -227,7 +229,7 @@ TEST(ToleranceStarted, WhatIsStartedGoesOnWhileABlockingCallLooks) {
     ASSERT_EQ(GC_Request_free(&request), MPI_SUCCESS);
 }
 
-/// What is said on standard error meanwhile.
+/// Returns what is written to standard error meanwhile.
 template <class Work>
 std::string said_by(Work&& work) {
     testing::internal::CaptureStderr();
@@ -239,7 +241,7 @@ bool has(const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
 }
 
-/// Once a process, by rank 0.
+/// Rank 0 says it once a process.
 TEST(ToleranceStarted, WhatIsNotHeldToItIsSaid) {
     const Kept kept(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (kept.comm.size() == 1) GTEST_SKIP() << "nothing is added";

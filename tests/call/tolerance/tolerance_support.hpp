@@ -9,13 +9,13 @@ namespace gradcoll::test {
 
 inline constexpr std::size_t lengths[] = {1, 511, 5000};
 
-/// The value that a rank brings.
+/// Value returns the value that a rank contributes at an index.
 using Value = double (*)(int rank, std::size_t index);
 
 inline double evenly(int rank, std::size_t index) {
     return value_at(rank, index);
 }
-/// Mostly small, now and then large.
+/// Returns values that are mostly small, now and then large.
 inline double heavy_tailed(int rank, std::size_t index) {
     const double value = value_at(rank, index);
     return value / (1.0001 - std::abs(value));
@@ -40,12 +40,12 @@ std::vector<T> values_of(Value value, int rank, std::size_t count) {
     return values;
 }
 
-/// What all ranks bring together.
+/// Whole holds what the inputs of all ranks are together.
 template <class T>
 struct Whole {
     std::vector<long double> sums;
     long double range = 0;
-    long double magnitudes = 0;  ///< of one element's addends, at most
+    long double magnitudes = 0;  ///< sum of the magnitudes of one element's addends, at most
     int ranks;
 
     Whole(Value value, int rank_count, std::size_t count) : sums(count), ranks(rank_count) {
@@ -60,12 +60,12 @@ struct Whole {
         range = highest - lowest;
         magnitudes = ranks * std::max(std::abs(lowest), std::abs(highest));
     }
-    /// ... at most.
+    /// Returns how much the additions lose, at most.
     long double additions_lose() const {
         return (ranks - 1) * magnitudes * std::numeric_limits<T>::epsilon() / 2;
     }
-    /// The least that a result of the type is off, in elements from `first` to `end`: a wider type
-    /// adds fp32, fp64 has none.
+    /// Returns how far off a result of the type is at least, in elements from `first` to `end`. A
+    /// wider type adds fp32; fp64 has none.
     long double at_best(std::size_t first, std::size_t end) const {
         if (std::is_same_v<T, double>) return additions_lose();
         long double farthest = 0;
@@ -76,7 +76,8 @@ struct Whole {
     long double at_best() const { return at_best(0, sums.size()); }
 };
 
-/// Values that add up to little, or lie far apart, or are the same everywhere.
+/// Returns values that add up to little. The functions below return values that lie far apart, or
+/// are the same everywhere.
 inline double cancelling(int rank, std::size_t index) {
     return (rank % 2 == 0 ? 1 : -1) * 1e4 * (1 + value_at(rank / 2, index));
 }
