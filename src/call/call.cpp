@@ -22,8 +22,7 @@
 namespace gradcoll {
 namespace {
 
-/// This says whether the MPI library's blocking allreduce returns an error for a null buffer,
-/// instead of crashing.
+/// The MPI library's blocking allreduce refuses a null buffer if this is set; else it crashes.
 #ifdef OPEN_MPI
 constexpr bool mpi_refuses_null_buffers = false;
 #else
@@ -85,8 +84,7 @@ class Admission {
         return entry().may_wait && process_settings().check == CheckLevel::collective;
     }
     bool gathers() const { return entry().collective == Collective::allgather; }
-    /// Returns whether it is an allreduce that is waited for: such calls can go through the memory
-    /// of one host.
+    /// Returns whether it is a kind of allreduce that the memory of one host can serve.
     bool is_waited_allreduce() const {
         return entry().collective == Collective::allreduce && entry().may_wait &&
                !entry().persistent;
@@ -152,8 +150,7 @@ Status Admission::check_memory(int blocks) {
     BufferPair buffers;
     const std::size_t item_bytes =
         shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
-    // What a rank sends to an allgather is its own affair as well; only what it gets is the same on
-    // all ranks.
+    // An allgather's input is this rank's own affair, too; its output is like that of all ranks.
     complaint_reason_ = PassReason::unusable_buffer;
     GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
     if (call_.shape.is_packed) spread(buffers);
@@ -162,8 +159,7 @@ Status Admission::check_memory(int blocks) {
         call_.memory.send = call_.memory.receive;
     else
         GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
-    // The memory of derived types matters only if this rank has to copy them when it passes the
-    // call.
+    // The memory of derived types matters only if this rank has to copy to pass the call.
     if (shape_reason_ != PassReason::none && entry().reach == Reach::host_and_devices &&
         (!entry().offered || may_have_memory_that_mpi_refuses()))
         call_.memory = memory_of(call_.arguments);
@@ -181,8 +177,8 @@ void Admission::spread(BufferPair& buffers) const {
     }
 }
 
-/// The standard forbids an input that lies in the output without MPI_IN_PLACE, and programs do it.
-/// Only this rank knows, so that the other ranks must not depend on it.
+/// Handles an input that lies in the output without MPI_IN_PLACE, which the standard forbids and
+/// programs do. Only this rank knows of it, so the other ranks must not depend on it.
 Status Admission::settle_overlap(const BufferPair& buffers) {
     if (is_in_place(call_.arguments) || check_disjoint(buffers).ok()) return {};
     const std::byte* in_place = static_cast<const std::byte*>(buffers.receive.data);
@@ -281,8 +277,7 @@ void Admission::compare_claims() {
         call_.error = call_.context->settings().check_alike(claims());
 }
 
-/// Returns the claims. There are as many for every kind of call, as ranks may have made different
-/// ones.
+/// Returns as many claims for every kind of call, as ranks may have made different ones.
 std::vector<Claim> Admission::claims() const {
     CallTexts texts = texts_of(entry().collective, call_.arguments);
     if (entry().unequal_blocks)

@@ -46,7 +46,8 @@ class EngineHosts {
     Lane& up() { return up_; }
     Lane& down() { return down_; }
     bool is_alone() const { return up_.engine == nullptr; }
-    /// Leaves the memory to nobody, as a sum was dropped on its way.
+    /// Gives the memory up for good, as a sum was dropped on its way and may have left it half
+    /// used.
     void spoil();
 
   private:

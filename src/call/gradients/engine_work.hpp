@@ -1,5 +1,5 @@
-// call/gradients/engine_work.hpp - what an engine runs for one gradient: a plan of ours, the MPI
-// library's own allreduce, or a copy where a rank is alone.
+// call/gradients/engine_work.hpp - what an engine runs for one gradient: a plan of this library,
+// the MPI library's own allreduce, or a copy where a rank is alone.
 #pragma once
 
 #include <memory>

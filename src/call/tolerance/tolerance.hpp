@@ -1,6 +1,6 @@
 // call/tolerance/tolerance.hpp - how a sum keeps gc_tolerance, before it runs: its ranks look at
-// their inputs, and agree on the type to add in and on what encodings may lose. Of a call that
-// nobody waits in: tolerant_run.hpp.
+// their inputs, and agree on the type to add in and on what encodings may lose. Calls that nobody
+// waits in are in tolerant_run.hpp.
 #pragma once
 
 #include <array>
