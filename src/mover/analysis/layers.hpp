@@ -18,7 +18,7 @@ struct KeptPart {
     bool core = false;  ///< part of attention's core: selective recomputation makes it again
 };
 
-/// The operators of a layer run part after part; in backward the last part runs first.
+/// The parts of a layer run one after another; in backward the last part runs first.
 struct LayerPart {
     std::string name;
     Tick forward = 0;

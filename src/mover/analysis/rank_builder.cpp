@@ -70,7 +70,7 @@ std::int32_t RankBuilder::add_tensor(DeviceTensor tensor) {
     return static_cast<std::int32_t>(out_.tensors.size()) - 1;
 }
 
-/// Notes that the operator uses the tensor. A layer with several parts uses its parameters again
+/// Adds the operator to the tensor's uses. A layer with several parts uses its parameters again
 /// and again, also for each micro-batch; an operator counts once.
 void RankBuilder::use(std::int32_t tensor, std::int32_t op) {
     if (tensor < 0) return;

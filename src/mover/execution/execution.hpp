@@ -82,7 +82,7 @@ class Execution {
     Span measured(std::int32_t op) const { return measured_[static_cast<std::size_t>(op)]; }
 
   private:
-    /// Where says where a move's tensor is, from before its TRANSFER to after its PREFETCH.
+    /// The values say where a move's tensor is, from before its TRANSFER to after its PREFETCH.
     enum class Where : std::uint8_t { waiting, leaving, host, coming, back };
 
     using Pool = std::unique_ptr<std::byte, PoolEnd>;

@@ -98,7 +98,7 @@ Status read_rank(const nlohmann::json& json, const std::string& origin, const st
 
 namespace {
 
-/// KindName pairs a kind of tensor that may move with its name in `--move` and `--least`.
+/// KindName holds a kind of tensor that may move, and its name in `--move` and `--least`.
 struct KindName {
     const char* name;
     bool MovableKinds::*flag;

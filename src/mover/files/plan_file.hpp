@@ -17,8 +17,8 @@ std::string json_of(const Inputs& inputs, const Program& program, const MovePlan
 /// rank,instruction,tensor,kind,bytes,after,needed_by,start,end,slack,host_offset.
 std::string csv_of(const Program& program, const MovePlan& plan);
 
-/// These read what the JSON says, without checking the plan. Errors: invalid_argument with place
-/// and value.
+/// Read what the JSON says, without checking the plan. Errors: invalid_argument with place and
+/// value.
 Result<Inputs> inputs_of_plan(const Document& document);
 Result<MovePlan> plan_of(const Document& document);
 

@@ -127,7 +127,7 @@ void count_as_well(const Program& program, const Rooms& rooms, const MovableKind
     }
 }
 
-/// Plans in rounds, until the step gets no shorter.
+/// Repeats the plan in rounds, until the step gets no shorter.
 Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
                                   const MovableKinds& kinds, const AllHomes& homes, Starts starts) {
     PlannedStep best;

@@ -38,8 +38,8 @@ struct PlannedStep {
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds);
 
-/// Plans by any rule. A rule that counts is carried out as ours is: operators wait for memory only
-/// if there is none, not for a layer that was counted. best_count tries all counts.
+/// Makes a plan by any rule. A rule that counts is carried out as ours is: operators wait for
+/// memory only if there is none, not for a layer that was counted. best_count tries all counts.
 Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy);
 
 }  // namespace gradcoll::mover

@@ -37,7 +37,7 @@ struct Move {
 };
 
 struct RankMoves {
-    std::vector<Tick> starts;     ///< of the operators, with their waits for moves
+    std::vector<Tick> starts;     ///< starts of the operators, including their waits for moves
     std::vector<Move> moves;      ///< ordered by the start of their transfers
     std::int64_t pool_bytes = 0;  ///< pinned host memory for each device of the rank
 };

@@ -16,8 +16,8 @@ inline constexpr Tick ticks_per_second = 1'000'000'000;
 /// Longer operators and transfers (18 minutes) are treated as a mistake. Fewer than 2^22 of them
 /// follow each other, so that sums of ticks fit.
 inline constexpr Tick longest_ticks = Tick{1} << 40;
-inline constexpr std::int64_t most_operators = std::int64_t{1} << 20;  ///< of all ranks
-inline constexpr std::int64_t most_tensors = std::int64_t{1} << 21;    ///< of all ranks
+inline constexpr std::int64_t most_operators = std::int64_t{1} << 20;  ///< sum over all ranks
+inline constexpr std::int64_t most_tensors = std::int64_t{1} << 21;    ///< sum over all ranks
 /// One tensor, and one memory, has at most this many bytes.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 
