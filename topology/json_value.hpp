@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// Texts that are not trees nest at most this deep.
+/// This is the most that texts nest that are not trees.
 inline constexpr int most_json_depth = 64;
 
 /// Checks that brackets and braces nest at most this deep: values are copied, printed and read by

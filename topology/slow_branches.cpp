@@ -68,7 +68,8 @@ bool cut(TreeSpec& vertex, double above) {
     return true;
 }
 
-/// Splits below the vertex. `above` is how often a vector passes the vertex's own link.
+/// Sets slow branches apart at and below the vertex. `above` is how often a vector passes the
+/// vertex's own link.
 void set_slow_branches_apart(TreeSpec& vertex, double above) {
     while (cut(vertex, above)) {
     }

@@ -113,7 +113,7 @@ std::vector<Vertex> condensed(std::vector<Vertex> raw) {
         Uplink carried;  // the links of the collapsed vertices between here and there
         int host = -1;   // the collapsed vertex between here and there that is a host
     };
-    std::vector<int> branches(raw.size(), 0);  // that have ranks
+    std::vector<int> branches(raw.size(), 0);  // branches that have ranks
     for (std::size_t v = raw.size(); v-- > 1;)
         if (raw[v].rank >= 0 || branches[v] > 0)
             ++branches[static_cast<std::size_t>(raw[v].parent)];

@@ -42,7 +42,7 @@ std::string draw_dot(const Tree& tree, const DotAdditions& additions = {});
 /// An SvgLink says what is written at a link of an SVG drawing.
 struct SvgLink {
     std::vector<std::string> lines;  ///< plain text
-    double width = 0;                ///< of the line, in px; 0: by bandwidth
+    double width = 0;                ///< width of the line in px; 0: by bandwidth
     bool marked = false;             ///< red
 };
 

@@ -16,10 +16,10 @@ namespace gradcoll {
 /// Rounds are sets of pairs that may be measured at the same time: no host is twice in one round.
 using Rounds = std::vector<std::vector<HostPair>>;
 
-/// Pairs every host with every other, as many at a time as there are pairs without a common host;
-/// at most `most` rounds (each host then meets `most` others).
+/// Lets every host meet every other, as many pairs at a time as there are without a common host; at
+/// most `most` rounds (each host then meets `most` others).
 Rounds tournament(std::span<const int> hosts, int most);
-/// Pairs every host with every other, one pair at a time, so that no two pairs share a link.
+/// Lets every host meet every other, one pair at a time, so that no two pairs share a link.
 Rounds one_by_one(std::span<const int> hosts);
 
 /// A Cost holds the measurements of one pair. Disturbances only add time: the value that is seen

@@ -72,7 +72,7 @@ Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
 /// Splits one level, and returns the vertices to look at once more.
 Result<std::vector<int>> split_all(Branches& branches, Figures& figures, Signal signal,
                                    std::vector<int> vertices) {
-    if (figures.effort() == ProbeEffort::quick)  // of two, none stands apart
+    if (figures.effort() == ProbeEffort::quick)  // of two children none stands apart
         std::erase_if(vertices, [&](int v) { return branches.children(v).size() < 3; });
     std::vector<std::vector<int>> groups;
     for (const int vertex : vertices)

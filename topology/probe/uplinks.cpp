@@ -77,8 +77,8 @@ class Uplinks {
         return {};
     }
 
-    /// Pairs hosts of the branch with hosts beside it, of the neighbouring branches in turn, so
-    /// that no single one of their links has to carry all.
+    /// Returns pairs of a host of the branch and a host beside it, of the neighbouring branches in
+    /// turn, so that no single one of their links has to carry all.
     std::vector<HostPair> senders(int vertex, std::size_t branch) const {
         const std::vector<int>& children = branches_.children(vertex);
         std::vector<std::vector<int>> beside;

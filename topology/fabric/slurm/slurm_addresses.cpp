@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// Cuts at the dots outside of brackets.
+/// Splits the text at the dots outside of brackets.
 Words dotted_words(std::string_view text) {
     Words words;
     std::size_t begin = 0;
@@ -118,7 +118,7 @@ class MergedGroups {
 
 struct HostPathUp {
     const SlurmAddress* host;
-    std::vector<int> members;  ///< of the groups above the host, from the top
+    std::vector<int> members;  ///< groups above the host, from the top
 };
 
 Status wrong_address(const SlurmAddress& host, const std::string& what) {

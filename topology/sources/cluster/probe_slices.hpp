@@ -30,8 +30,9 @@ class ProbeSlices {
         std::uint64_t took_ns = 0;         ///< rank 0's time
         std::optional<SwitchTree> tree{};  ///< set if this was the last slice; hosts by name
     };
-    /// Measures for about this long, at least one round: a few milliseconds. After the last slice
-    /// it starts again. Collective. Errors: those of MPI, and of what rank 0 made of the figures.
+    /// Runs the measurement for about this long, at least one round: a few milliseconds. After the
+    /// last slice it starts again. Collective. Errors: those of MPI, and of what rank 0 made of the
+    /// figures.
     Result<Slice> measure(std::uint64_t allowed_ns);
 
   private:

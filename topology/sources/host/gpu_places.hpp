@@ -17,7 +17,7 @@ struct RankGpu {
     std::string bus_id;  ///< as PciAddress::text() writes it; empty: the rank uses none
     std::vector<HostPath::Object> path;  ///< from the machine down to the GPU, which is the last;
                                          ///< empty: hwloc does not show it
-    std::vector<GpuLink> links;          ///< to other GPUs of the host, named by their bus_id
+    std::vector<GpuLink> links;          ///< links to other GPUs of the host, named by their bus_id
 };
 
 /// Returns the places of the GPUs of one host, each once: its path, or below an island if links

@@ -116,7 +116,7 @@ class Discovery {
         return {};
     }
 
-    /// Measures between hosts; one host alone is not measured. Collective.
+    /// Lets ranks measure what is between hosts; one host alone is not measured. Collective.
     Status measure() {
         std::string bytes;
         if (rank_ == 0)
