@@ -1,4 +1,4 @@
-// collectives/build/merge.cpp - a tree without the vertices that are merged.
+// collectives/build/merge.cpp - makes a tree without the vertices that are merged.
 #include "collectives/build/merge.hpp"
 
 #include <fmt/format.h>
@@ -10,13 +10,13 @@
 namespace gradcoll {
 namespace {
 
-/// The way from a branch up to the vertex that it is handed to, without the branch's own link.
+/// A Way leads from a branch up to the vertex that it is handed to, without the branch's own link.
 struct Way {
     double gbytes_per_s = std::numeric_limits<double>::infinity();  ///< 0: not known
     double latency_us = 0;
     bool knows_latency = true;
 
-    /// `share`: how many times what one branch sends the link carries.
+    /// Returns the way with one more link, which carries `share` times what one branch sends.
     Way through(const Uplink& link, double share) const {
         return {std::min(gbytes_per_s, link.bandwidth_gbytes_per_s / share),
                 latency_us + link.latency_us, knows_latency && link.latency_us > 0};

@@ -1,7 +1,7 @@
-// collectives/build/merge.hpp - levels that are not worth an exchange of their own: a vertex whose
-// choice is Exchange::merged hands its branches to the vertex above, which exchanges between all of
-// them at once. The tree of the machine stays what it is; only the plan is made on a tree without
-// that vertex. Pure. Thread safe.
+// collectives/build/merge.hpp - removes levels that are not worth an exchange of their own: a
+// vertex whose choice is Exchange::merged hands its branches to the vertex above, which exchanges
+// between all of them at once. The tree of the machine stays unchanged; only the plan is made on a
+// tree without that vertex. Pure. Thread safe.
 #pragma once
 
 #include <memory>
@@ -13,45 +13,45 @@
 
 namespace gradcoll {
 
-/// Whether a vertex hands its branches to the one above.
+/// Returns whether a vertex hands its branches to the one above.
 bool is_merged(const Tree& tree, const VertexChoices& choices, int vertex);
 
-/// How many branches a vertex has then: its own, with those of merged children in their place.
-/// Index: vertex id; 0 for leaves.
+/// Returns how many branches each vertex then has: its own, with those of merged children in their
+/// place. Index: vertex id; 0 for leaves.
 std::vector<int> branch_counts(const Tree& tree, const VertexChoices& choices);
 
-/// A tree without the merged vertices, and a spec whose choices are of its vertices. Where nothing
-/// is merged that is the given tree, to which it keeps a reference.
+/// A PlannedTree is a tree without the merged vertices, with a spec whose choices are for its
+/// vertices. If nothing is merged, it is the given tree, to which it keeps a reference.
 ///
-/// The link of a branch that was handed up is as good as the way that it stands for: the latencies
-/// added up, and the bandwidth of the slowest of its links, where one that b of the d branches
-/// share carries b * (d - b) / (d - 1) times what each of them sends. Not known if one of them is
-/// not.
+/// The link of a branch that was handed up stands for the whole way: it has the sum of the
+/// latencies, and the bandwidth of the slowest link, where a link that b of the d branches share
+/// carries b * (d - b) / (d - 1) times what each of them sends. It is not known if one of the links
+/// is not.
 class PlannedTree {
   public:
-    /// The spec's choices are empty or one for each vertex.
+    /// `spec` has no choices or one for each vertex.
     PlannedTree(const Tree& tree, PlanSpec spec);
 
     const Tree& tree() const { return merged_ ? *merged_ : *tree_; }
     const PlanSpec& spec() const { return spec_; }
     bool has_merged() const { return merged_ != nullptr; }
-    /// The same vertex of the given tree.
+    /// Returns the vertex of the given tree that corresponds to this one.
     int given_vertex(int vertex) const {
         return merged_ ? vertex_of_[static_cast<std::size_t>(vertex)] : vertex;
     }
 
-    /// Gives the steps of `rank` the numbers that their levels have in the given tree.
+    /// Gives the steps of `rank` the level numbers of the given tree.
     void number_levels(int rank, Schedule& schedule) const;
 
   private:
     const Tree* tree_;
     PlanSpec spec_;
     std::shared_ptr<const Tree> merged_;
-    std::vector<int> vertex_of_;  ///< by vertex of *merged_: the same one of *tree_
+    std::vector<int> vertex_of_;  ///< by vertex of *merged_: the corresponding one of *tree_
 };
 
-/// A merged vertex has another above it, with the same codec: so a level's codec is used between
-/// the branches of that level whatever is merged. Errors: invalid_argument.
+/// Checks that every merged vertex has another above it, with the same codec: thus a level's codec
+/// is used between the branches of that level whatever is merged. Errors: invalid_argument.
 Status check_merged(const Tree& tree, const VertexChoices& choices);
 
 }  // namespace gradcoll

@@ -14,8 +14,8 @@
 namespace gradcoll {
 namespace {
 
-// Whether a spec can be planned on a tree. Only facts that all ranks know alike: all of them accept
-// it, or none.
+// These functions check whether a spec can be planned on a tree. They use only facts that all ranks
+// share, so all of them accept a spec, or none.
 
 constexpr std::uint32_t max_stages = std::numeric_limits<std::uint16_t>::max();
 constexpr std::int64_t max_vector_bytes = std::int64_t{1}
@@ -89,16 +89,16 @@ Status check_feedback(const PlanSpec& spec) {
     return {};
 }
 
-/// What concerns every builder. Errors: invalid_argument naming the field, its value and what is
-/// allowed.
+/// Checks what concerns every builder. Errors: invalid_argument naming the field, its value and
+/// what is allowed.
 Status check_spec(const Tree& tree, const PlanSpec& spec) {
     GRADCOLL_TRY(check_sizes(tree, spec));
     GRADCOLL_TRY(check_choices(tree, spec));
     return check_feedback(spec);
 }
 
-/// Whoever draws plans or adds them up counts by level. (The copy of a rank that is alone is of
-/// level 0, too.)
+/// Checks the levels of steps, since drawings and sums count by level. (The copy of a rank that is
+/// alone is of level 0, too.)
 Status check_levels(const Tree& tree, const Schedule& schedule) {
     const int levels = std::max(tree.height(), 1);
     for (const Step& step : schedule.steps)
@@ -124,8 +124,8 @@ LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec) {
             take(spec.choices.of(vertex).codec,
                  static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1);
     if (goes_down) take(spec.down_codec, 1);
-    // Of other builders only that no encoding is encoded again: so each is an operand of a sum, or
-    // the result's.
+    // Of other builders it is only known that no encoding is encoded again: so each is an operand
+    // of a sum, or the result's.
     if (spec.builder != Builder::flexreduce && is_lossy(spec))
         parts.together = (2 * std::int64_t{tree.rank_count()} - 1) * parts.largest;
     return parts;

@@ -1,4 +1,4 @@
-// collectives/build/planner.hpp - from a tree and a spec to the plan of each rank.
+// collectives/build/planner.hpp - makes the plan of each rank from a tree and a spec.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace gradcoll {
 
-/// Makes the plans of one call: checks the spec, cuts it into chunks, and has each made by the
-/// spec's builder. What concerns the whole tree is checked once, in make(); flexreduce's plans then
-/// cost time and memory in proportion to the rank's messages and to the degrees on its path,
-/// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
+/// A Planner makes the plans of one call: it checks the spec, cuts it into chunks, and has each
+/// made by the spec's builder. What concerns the whole tree is checked once, in make();
+/// flexreduce's plans then cost time and memory in proportion to the rank's messages and to the
+/// degrees on its path, however many ranks there are. Keeps a reference to the tree. Immutable,
+/// thread safe.
 class Planner {
   public:
-    /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
-    /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
-    /// beyond what steps can number, or that is not for the builder. Both are the same on all
-    /// ranks.
+    /// Makes a planner. Time: linear in the inner vertices. Errors: invalid_argument for a spec
+    /// that contradicts itself (granule and codecs, choices of the wrong length...); unsupported
+    /// for a tree or spec beyond what steps can number, or that the builder cannot plan. Both are
+    /// the same on all ranks.
     static Result<Planner> make(const Tree& tree, PlanSpec spec);
 
-    /// Errors: invalid_argument for a rank that the tree does not have.
+    /// Makes the plan of a rank. Errors: invalid_argument for a rank that the tree does not have.
     Result<Plan> plan(int rank) const;
-    /// See Plan.
+    /// Returns Plan::stage_count.
     std::uint32_t stage_count() const { return builder_->stage_count(); }
 
   private:
@@ -45,12 +46,12 @@ class Planner {
     LossParts loss_parts_;
 };
 
-/// Plan::loss_parts of such plans. Where the branches of a vertex sum up, all but one send what
-/// they have, and each is encoded once more than what it is the sum of.
+/// Returns Plan::loss_parts of the plans for a spec. Where the branches of a vertex sum up, all but
+/// one send what they have, and each of these is encoded once more than its operands.
 LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec);
 
-/// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
-/// together.
+/// Returns the plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec
+/// fit together.
 ///
 /// allreduce: `input` and `output` are count_elems elements.
 /// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
@@ -62,8 +63,7 @@ LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec);
 /// allgather: input is one block, output count_elems; the mirror image: values go from the blocks
 /// to the tree's owners,
 ///   then down. In place the rank's block lies in the output already and the input is not used.
-/// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of the one phase
-/// they have.
+/// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of their one phase.
 Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// collectives/build/transfer.cpp - steps with their dependencies; messages as steps.
+// collectives/build/transfer.cpp - adds steps with their dependencies, and messages as steps.
 #include "collectives/build/transfer.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ Result<Schedule> StepList::finish() && {
     return std::move(schedule_);
 }
 
-/// Drops what one of the others waits for itself.
+/// Removes the steps for which another of `deps` waits itself.
 std::vector<std::uint32_t> StepList::without_implied(const std::vector<std::uint32_t>& deps) const {
     std::vector<std::uint32_t> implied;
     for (std::uint32_t dep : deps) {

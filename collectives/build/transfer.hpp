@@ -1,6 +1,6 @@
-// collectives/build/transfer.hpp - a schedule under construction, and how one message
-// becomes steps of it: straight from memory where it is one range, through a scratch slot where it
-// is several or encoded.
+// collectives/build/transfer.hpp - a schedule under construction, and how one message becomes steps
+// of it: directly from memory if it is one range, through a scratch slot if it is several or
+// encoded.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 namespace gradcoll {
 
-/// Hands out scratch, adds steps, finds what each must wait for.
+/// StepList hands out scratch, adds steps, and finds what each must wait for.
 class StepList {
   public:
-    /// `schedule` brings count_elems, first elements and work_bytes.
+    /// `schedule` must have count_elems, first elements and work_bytes set.
     StepList(const PlanSpec& spec, Schedule schedule);
 
-    /// A new piece of scratch for a message.
+    /// Returns a new piece of scratch for a message.
     Slot message_slot(std::uint64_t size_bytes);
-    /// A slot inside an existing one.
+    /// Returns a slot inside an existing one.
     Slot slot_at(std::uint64_t offset_bytes, std::uint64_t size_bytes);
     const SlotExtent& extent(Slot slot) const { return schedule_.slots[slot.index]; }
 
     /// Appends `step`; its dependencies follow from what it and the steps before it read and write.
     void add(Step step);
 
-    /// Errors: internal if a step waits for more steps than Step::dep_count can say.
+    /// Returns the schedule. Errors: internal if a step waits for more steps than Step::dep_count
+    /// can count.
     Result<Schedule> finish() &&;
 
   private:
@@ -40,22 +41,22 @@ class StepList {
     std::size_t most_deps_ = 0;
 };
 
-/// A message in scratch: the whole, and the place of each of its ranges.
+/// A Parcel is a message in scratch: the whole, and the place of each of its ranges.
 struct Parcel {
     Slot message;
     std::vector<Slot> pieces;
 };
 
-/// Appends the steps of messages at one level and stage. Keeps a reference to `steps`.
+/// Transfer appends the steps of messages at one level and stage. Keeps a reference to `steps`.
 class Transfer {
   public:
     Transfer(const PlanSpec& spec, StepList& steps) : spec_(spec), steps_(steps) {}
 
-    /// Level number and stage of what follows.
+    /// Sets level number and stage of the steps that follow.
     void at(std::uint8_t level, int stage);
 
-    /// Room for the ranges, one after another, each encoded with `codec`; behind a header if the
-    /// codec is lossy.
+    /// Returns room for the ranges, one after another, each encoded with `codec`; behind a header
+    /// if the codec is lossy.
     Parcel parcel(const std::vector<Range>& ranges, CodecId codec);
 
     void send(int peer, Slot from, Range range, CodecId codec);
@@ -63,15 +64,15 @@ class Transfer {
     void copy(Slot from, Slot to, Range range);
     void encode(Slot from, Slot to, Range range, CodecId codec);
     void decode(Slot from, Slot to, Range range, CodecId codec);
-    /// `codec` exact: reduce, else decode_reduce.
+    /// Adds a reduce step if `codec` is exact, else decode_reduce.
     void reduce(Slot from, Slot to, Range range, CodecId codec, bool from_input);
-    /// Encoded bytes from one place in scratch to another.
+    /// Copies encoded bytes from one place in scratch to another.
     void copy_encoded(std::uint64_t from_bytes, std::uint64_t to_bytes, std::uint64_t size_bytes,
                       Range range);
 
-    /// The values of the ranges in `source` as they are; in place if they are one range.
+    /// Sends the values of the ranges in `source`, directly if they are one range.
     void send_values(const Message& message, Slot source);
-    /// Values into their ranges in `target`; in place if they are one range.
+    /// Receives values into their ranges in `target`, directly if they are one range.
     void recv_values(const Message& message, Slot target);
 
     const PlanSpec& spec() const { return spec_; }
@@ -87,7 +88,7 @@ class Transfer {
     std::uint16_t stage_ = 0;
 };
 
-/// Range of a message in scratch: its elements, numbered from 0.
+/// Returns the range of a message in scratch: its elements, numbered from 0.
 inline Range whole(const Message& message) {
     return {0, message.count_elems()};
 }

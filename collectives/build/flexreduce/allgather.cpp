@@ -60,8 +60,7 @@ void Allgather::send(const Level& level, const Message& message) {
         transfer_.send(message.peer, packed(message.ranges), whole(message), CodecId::exact);
 }
 
-/// A message that holds the encodings of these ranges: one that is there already, or a new one put
-/// together.
+/// Returns a message that holds the encodings of these ranges: an existing one, or a new one.
 Slot Allgather::gathered(const std::vector<Range>& ranges) {
     const auto known = framed_.find(ranges);
     if (known != framed_.end()) return known->second;
@@ -71,7 +70,7 @@ Slot Allgather::gathered(const std::vector<Range>& ranges) {
     return framed_.emplace(ranges, parcel.message).first->second;
 }
 
-/// The same for values.
+/// Returns a message that holds the values of these ranges: an existing one, or a new one.
 Slot Allgather::packed(const std::vector<Range>& ranges) {
     const auto known = raw_.find(ranges);
     if (known != raw_.end()) return known->second;
@@ -81,8 +80,8 @@ Slot Allgather::packed(const std::vector<Range>& ranges) {
     return raw_.emplace(ranges, parcel.message).first->second;
 }
 
-/// Puts the encoding of `range` together from the pieces that are in scratch. Pieces are cut at
-/// granules, where encodings can be cut too.
+/// Puts the encoding of `range` together from pieces in scratch. Pieces are cut at granules, where
+/// encodings can be cut too.
 void Allgather::gather(Range range, std::uint64_t to_bytes) {
     for (std::int64_t at = range.begin; at < range.end;) {
         const auto piece = std::prev(encodings_.upper_bound(at));

@@ -9,17 +9,17 @@
 
 namespace gradcoll {
 
-/// Appends the allgather of one level after another, root to leaves. Works on the output.
+/// Allgather appends the allgather of one level after another, root to leaves. It works on the
+/// output.
 ///
 /// Everybody must end with the same bits: the owner encodes its final values once and replaces them
-/// by what it decodes; others forward those very bytes. Nothing is ever encoded again on the way
-/// down.
+/// by what it decodes; others forward those very bytes. Nothing is encoded again on the way down.
 class Allgather {
   public:
     explicit Allgather(Transfer& transfer) : transfer_(transfer) {}
 
-    /// Before the first level: encodes what this rank owns, `framed` as the root level needs it.
-    /// With feedback an exact root level encodes too, to plain bytes (see ReduceScatter).
+    /// Encodes what this rank owns, before the first level, with a header if the root level needs
+    /// it. With feedback an exact root level encodes too, to plain bytes (see ReduceScatter).
     void encode_owned(const Level& root, const std::vector<Range>& owned);
     void append(const Level& level);
 
@@ -43,11 +43,11 @@ class Allgather {
     std::uint64_t bytes_of(std::int64_t count_elems) const;
 
     Transfer& transfer_;
-    Parcels framed_;  ///< messages in scratch that hold exactly these ranges' encodings: can be
-                      ///< sent again
-    Parcels raw_;     ///< the same for values
+    Parcels framed_;  ///< messages in scratch that hold the encodings of exactly these ranges, and
+                      ///< can be sent again
+    Parcels raw_;     ///< the same with values
     std::map<std::int64_t, Encoding>
-        encodings_;  ///< by first element: where encoded pieces lie in scratch
+        encodings_;  ///< by first element: where encoded pieces are in scratch
 };
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// collectives/build/flexreduce/flexreduce.cpp - from tree and spec to the steps of one rank for one
-// chunk.
+// collectives/build/flexreduce/flexreduce.cpp - makes the steps of one rank for one chunk from tree
+// and spec.
 #include "collectives/build/flexreduce/flexreduce.hpp"
 
 #include <algorithm>
@@ -12,17 +12,18 @@
 namespace gradcoll {
 namespace {
 
-// Between the tree's own ownership and the MPI standard's blocks (rank r: elements [r * block,
-// (r + 1) * block)): one direct exchange, after the reduce-scatter or before the allgather.
+// The tree's own ownership and the MPI standard's blocks (rank r: elements [r * block, (r + 1) *
+// block)) differ: one direct exchange, after the reduce-scatter or before the allgather, leads from
+// one to the other.
 
-/// Who has what in the two layouts.
+/// A BlockLayout says who has what in the two layouts.
 struct BlockLayout {
     Range block;               ///< this rank's block
     std::vector<Range> owned;  ///< what this rank owns after the root's reduce-scatter
     std::vector<Message>
         to_owners;  ///< pieces of our block, by the rank that owns them (never this one)
     std::vector<Message>
-        to_blocks;  ///< pieces that we own, by the rank whose block they are in (never this one)
+        to_blocks;  ///< pieces that we own, by the rank of their block (never this one)
 };
 
 std::vector<Message> without(int rank, const std::map<int, std::vector<Range>>& by_rank) {
@@ -57,7 +58,7 @@ BlockLayout block_layout(const Tree& tree, const OwnershipMap& map, int rank,
     return layout;
 }
 
-/// Sums from the work vector to the blocks' ranks, each into its output.
+/// Sends sums from the work vector to the blocks' ranks, each into its output.
 void append_to_blocks(Transfer& transfer, const BlockLayout& layout) {
     for (const Message& message : layout.to_owners) transfer.recv_values(message, Slot::output());
     for (const Message& message : layout.to_blocks) transfer.send_values(message, Slot::work());
@@ -65,7 +66,8 @@ void append_to_blocks(Transfer& transfer, const BlockLayout& layout) {
         transfer.copy(Slot::work(), Slot::output(), piece);
 }
 
-/// Values from `source` (input, or output if in place) of the blocks' ranks to the owners' outputs.
+/// Sends values from `source` (input, or output if in place) of the blocks' ranks to the owners'
+/// outputs.
 void append_from_blocks(Transfer& transfer, const BlockLayout& layout, Slot source) {
     for (const Message& message : layout.to_owners) transfer.send_values(message, source);
     for (const Message& message : layout.to_blocks) transfer.recv_values(message, Slot::output());
@@ -73,7 +75,7 @@ void append_from_blocks(Transfer& transfer, const BlockLayout& layout, Slot sour
     for (const Range& piece : own_pieces(layout)) transfer.copy(source, Slot::output(), piece);
 }
 
-/// One chunk of one rank while it is put together.
+/// ChunkBuilder puts one chunk of one rank together.
 class ChunkBuilder {
   public:
     ChunkBuilder(const Tree& tree, const PlanSpec& spec, const FlexreduceFacts& facts, int rank,
@@ -166,7 +168,7 @@ Schedule ChunkBuilder::empty_schedule(const Tree& tree, const PlanSpec& spec, in
     return schedule;
 }
 
-/// Of the longer way.
+/// Returns the rounds of the longer of the two ways.
 int rounds_at(Exchange exchange, int degree) {
     return std::max(round_count(exchange, degree), rounds_down(exchange, degree));
 }

@@ -1,5 +1,5 @@
-// collectives/build/flexreduce/flexreduce.hpp - from tree and spec to the steps of one rank for one
-// chunk.
+// collectives/build/flexreduce/flexreduce.hpp - makes the steps of one rank for one chunk from tree
+// and spec.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace gradcoll {
 
-/// Messages' stage numbers are below this: the same for all ranks.
+/// Returns a bound of the stage numbers of messages, the same on all ranks.
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec);
 
-/// Of a tree and a spec, the same for all ranks: worked out once.
+/// FlexreduceFacts are computed once from a tree and a spec, and are the same for all ranks.
 struct FlexreduceFacts {
     FlexreduceFacts(const Tree& tree, const PlanSpec& spec)
         : stage_count(static_cast<std::uint32_t>(flexreduce_stage_count(tree, spec))),
           dealt(spec.dealt ? dealt_shapes(tree) : std::vector<char>()) {}
 
     std::uint32_t stage_count;
-    std::vector<char> dealt;  ///< by shape, as OwnershipMap takes it
+    std::vector<char> dealt;  ///< by shape, as OwnershipMap expects it
 };
 
-/// `spec` must be valid for `tree` (Planner checks), `facts` those of both. Cost follows the number
-/// of messages of `rank`. Errors: internal if a step would have to wait for more steps than it can
-/// count.
+/// Makes the schedule. `spec` must be valid for `tree` (Planner checks it), and `facts` must be
+/// theirs. The cost follows the number of messages of `rank`. Errors: internal if a step would have
+/// to wait for more steps than it can count.
 Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
                                      const FlexreduceFacts& facts, int rank,
                                      std::int64_t chunk_elems);

@@ -8,7 +8,7 @@ namespace gradcoll {
 
 namespace {
 
-/// A hop's parts of one interval, ascending, without empty ones.
+/// Returns a hop's parts of one interval, ascending, without empty ones.
 std::vector<Range> parts_of(const Interval& interval, const Hop& hop) {
     std::vector<Range> parts;
     for (const int part : hop.parts) {

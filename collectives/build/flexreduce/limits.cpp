@@ -1,4 +1,4 @@
-// collectives/build/flexreduce/limits.cpp - which trees and specs flexreduce can plan.
+// collectives/build/flexreduce/limits.cpp - says which trees and specs flexreduce can plan.
 #include "collectives/build/flexreduce/limits.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@ namespace gradcoll {
 namespace {
 
 constexpr int most_stages = std::numeric_limits<std::uint16_t>::max();
-constexpr int max_peers = 32767;  // a step may wait for two messages a peer; Step counts to 65535
+constexpr int max_peers = 32767;  // a step may wait for two messages of each peer; Step counts to
+                                  // 65535
 constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
 
 template <class... Args>
@@ -23,8 +24,8 @@ Status not_here(fmt::format_string<Args...> format, Args&&... args) {
     return {Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// A single exchange leaves the sum with all holders: nothing above may split it among them, nobody
-/// owns it who could encode it for the others, and nothing is left to gather.
+/// Checks single exchanges: one leaves the sum with all holders, so nothing above may split it
+/// among them, nobody owns it who could encode it for the others, and nothing is left to gather.
 Status check_single(const Tree& tree, const PlanSpec& spec) {
     for (const int vertex : tree.inner_vertices()) {
         const VertexChoice choice = spec.choices.of(vertex);
@@ -43,13 +44,13 @@ Status check_single(const Tree& tree, const PlanSpec& spec) {
     return {};
 }
 
-/// The most and the least of the vector that a leaf of a subtree owns, as a part of the whole.
+/// Shares are the largest and the smallest part of the vector that a leaf of a subtree owns.
 struct Shares {
     double most = 1;
     double least = 1;
 };
 
-/// The largest sum of degrees on the way from a rank to the root.
+/// Returns the largest sum of degrees on the way from a rank to the root.
 int most_degrees_above(const Tree& tree) {
     const auto shapes = tree.vertex_of_shape();
     std::vector<int> sums(shapes.size(), 0);
@@ -62,9 +63,10 @@ int most_degrees_above(const Tree& tree) {
     return sums.back();
 }
 
-/// Where granules are dealt: of those that a rank owns before a vertex of degree d it tells one
-/// peer for each, but for a d-th part, rounded up, of which it hears from d - 1: fewer than twice
-/// the granules, and d. It owns half as many at each further vertex.
+/// Returns a bound of the peers if granules are dealt. Of the granules that a rank owns before a
+/// vertex of degree d, it sends all but a d-th part, rounded up, to one peer each, and receives
+/// that part from d - 1: fewer than twice the granules, plus d. It owns at most half as many at
+/// each further vertex.
 double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
     if (!spec.dealt) return std::numeric_limits<double>::infinity();
     const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
@@ -72,11 +74,11 @@ double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
     return 4.0 * static_cast<double>(granules) + most_degrees_above(tree);
 }
 
-/// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
-/// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
-/// so twice as many are reckoned with.
+/// Returns a bound of the peers of any one rank, from the shapes alone, so that all ranks agree on
+/// it. A window of `most` meets about most / least owners in another branch; overlays can cut that
+/// finer, so 1.5 times as many, and two more, are counted.
 double most_peers(const Tree& tree, const PlanSpec& spec) {
-    // Below other single exchanges one holder may have to tell all those of another branch.
+    // Below other single exchanges one holder may have to send to all holders of another branch.
     if (spec.choices.of(tree.root()).exchange == Exchange::single) return tree.rank_count();
     const auto shapes = tree.vertex_of_shape();
     std::vector<Shares> shares(shapes.size());
@@ -104,7 +106,7 @@ double most_peers(const Tree& tree, const PlanSpec& spec) {
         {peers.back(), most_peers_dealt(tree, spec), static_cast<double>(tree.rank_count())});
 }
 
-/// Of what steps can number.
+/// Checks that steps can number everything.
 Status check_limits(const Tree& tree, const PlanSpec& spec) {
     if (tree.height() > max_height)
         return {Code::unsupported,

@@ -1,4 +1,4 @@
-// collectives/build/flexreduce/limits.hpp - which trees and specs flexreduce can plan.
+// collectives/build/flexreduce/limits.hpp - says which trees and specs flexreduce can plan.
 #pragma once
 
 #include "base/status.hpp"
@@ -7,9 +7,9 @@
 
 namespace gradcoll {
 
-/// On the tree that the plan is made on (PlannedTree): where single exchanges stand
-/// (invalid_argument), and what steps can number (unsupported). Only facts that all ranks know
-/// alike: all of them accept it, or none.
+/// Checks, on the tree that the plan is made on (PlannedTree), where single exchanges are
+/// (invalid_argument), and that steps can number everything (unsupported). It uses only facts that
+/// all ranks share, so all of them accept a spec, or none.
 Status check_planned(const Tree& tree, const PlanSpec& spec);
 
 }  // namespace gradcoll

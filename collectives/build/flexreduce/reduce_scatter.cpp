@@ -27,8 +27,8 @@ void ReduceScatter::append(const Level& level) {
     from_input_ = false;
 }
 
-/// Receives come first in the list, so that they are posted early; the sums follow in branch order,
-/// so that the order of additions does not depend on who arrives first.
+/// Appends a round. Receives come first in the list, so that they are posted early; the sums follow
+/// in branch order, so that the order of additions does not depend on who arrives first.
 void ReduceScatter::append_round(const Level& level, const Round& round) {
     std::vector<std::vector<Incoming>> incoming;
     for (const Hop& hop : round.recvs)
@@ -41,7 +41,7 @@ void ReduceScatter::append_round(const Level& level, const Round& round) {
     for (std::size_t i = 0; i < round.recvs.size(); ++i) add(level, round.recvs[i], incoming[i]);
 }
 
-/// Parts that travel in one message must be in one place: a part that nothing was added to is
+/// Puts the parts that travel in one message in one place: a part to which nothing was added is
 /// copied beside the sums if others of the message are sums.
 void ReduceScatter::bring_together(const Level& level, const Hop& hop) {
     const auto in_input = [this](int part) { return is_in_input(part); };
@@ -54,9 +54,9 @@ void ReduceScatter::bring_together(const Level& level, const Hop& hop) {
     }
 }
 
-/// Everybody adds in the same order, so everybody ends with the same bits: branch 0's values, then
-/// those of 1 and so on. Only sums are written, so the rank's own values wait in scratch for their
-/// turn unless they are the first.
+/// Appends a single exchange. Everybody adds in the same order, so everybody ends with the same
+/// bits: branch 0's values, then those of 1 and so on. Only sums are written, so the rank's own
+/// values wait in scratch for their turn unless they are the first.
 void ReduceScatter::append_single(const Level& level) {
     transfer_.at(level.number, 0);
     const Slot source = from_input_ ? Slot::input() : sums_;
@@ -78,7 +78,7 @@ void ReduceScatter::add_in_order(const Level& level,
                                  const std::vector<std::vector<Incoming>>& incoming,
                                  const Parcel& own) {
     for (int branch = 0; branch < level.degree; ++branch) {
-        // Own values that come first are the start of the sum where they are.
+        // The rank's own values, if first, are the start of the sum where they are.
         const bool adds_to_own = level.branch == 0 && branch == 1 && from_input_;
         const auto take = [&](Slot from, Range range) {
             if (branch == 0)
@@ -114,8 +114,9 @@ void ReduceScatter::add(const Level& level, const Hop& hop, const std::vector<In
     for (const int part : hop.parts) summed_[static_cast<std::size_t>(part)] = 1;
 }
 
-/// With feedback exact messages are encoded too (to plain bytes): the residual's layout then is the
-/// same for every codec, and what a lossy call left in it leaves with the next exact one.
+/// Sends a message. With feedback exact messages are encoded too (to plain bytes): the residual's
+/// layout is then the same for every codec, and what a lossy call left in it leaves with the next
+/// exact one.
 void ReduceScatter::send(const Level& level, const Message& message, Slot source) {
     const CodecId codec = level.choice.codec;
     if (codec == CodecId::exact && !transfer_.spec().feedback) {

@@ -7,9 +7,9 @@
 
 namespace gradcoll {
 
-/// Appends the reduce-scatter of one level after another, leaves to root. Sums are kept in `sums`
-/// (output or work); if `from_input`, the rank's own values come from the input and are added at
-/// its first level.
+/// ReduceScatter appends the reduce-scatter of one level after another, leaves to root. Sums are
+/// kept in `sums` (output or work); if `from_input`, the rank's own values come from the input and
+/// are added at its first level.
 class ReduceScatter {
   public:
     ReduceScatter(Transfer& transfer, Slot sums, bool from_input)
@@ -29,7 +29,7 @@ class ReduceScatter {
     std::vector<Incoming> receive(std::vector<Message> messages, CodecId codec);
     void add(const Level& level, const Hop& hop, const std::vector<Incoming>& incoming);
     void send(const Level& level, const Message& message, Slot source);
-    /// Where this rank's values of a part are before anything is added to them at this level.
+    /// Returns whether this rank's values of a part are still in the input at this level.
     bool is_in_input(int part) const {
         return from_input_ && !summed_[static_cast<std::size_t>(part)];
     }
@@ -37,7 +37,7 @@ class ReduceScatter {
     Transfer& transfer_;
     Slot sums_;
     bool from_input_;
-    std::vector<char> summed_;  ///< by part: its sum has been begun in sums_
+    std::vector<char> summed_;  ///< by part: whether its sum has been begun in sums_
 };
 
 }  // namespace gradcoll
