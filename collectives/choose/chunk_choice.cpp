@@ -1,4 +1,4 @@
-// collectives/choose/chunk_choice.cpp - granule and chunk of a call.
+// collectives/choose/chunk_choice.cpp - chooses granule and chunk of a call.
 #include "collectives/choose/chunk_choice.hpp"
 
 #include <algorithm>
@@ -16,15 +16,16 @@ std::int64_t exact_granule_elems(const PlanSpec& spec) {
     return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
 }
 
-/// What is left of the vector where the highest branches exchange: links there are mostly slowest.
+/// Returns the bytes of the vector where the highest branches exchange: links there are mostly
+/// slowest.
 double bytes_at_the_top(const Tree& tree, const PlanSpec& spec) {
     const CodecId codec = spec.choices[static_cast<std::size_t>(tree.root())].codec;
     return wire_bytes(spec, codec, static_cast<double>(spec.count_elems));
 }
 
-/// Where links are known: as many chunks as make the pipeline through the levels shortest, each
-/// with at least least_granules_per_rank() and least_linked_chunk_bytes. Nothing if that is one and
-/// the scratch memory can hold it.
+/// Returns, if links are known, the chunk that makes the pipeline through the levels shortest, each
+/// with at least least_granules_per_rank() and least_linked_chunk_bytes. Returns 0 if one chunk is
+/// best and the scratch memory can hold it.
 std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;

@@ -1,4 +1,4 @@
-// collectives/choose/codec_choice.cpp - compressed against exact, from the root down.
+// collectives/choose/codec_choice.cpp - compares compressed with exact, from the root down.
 #include "collectives/choose/codec_choice.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-/// Codecs are weighed before vertices are merged.
+/// Returns the spec with direct for merged: codecs are compared before vertices are merged.
 PlanSpec with_direct_for_merged(const Tree& tree, PlanSpec spec) {
     std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
     choices.resize(static_cast<std::size_t>(tree.vertex_count()));
@@ -19,7 +19,7 @@ PlanSpec with_direct_for_merged(const Tree& tree, PlanSpec spec) {
     return spec;
 }
 
-/// With the codecs of a level's vertices replaced.
+/// Returns the spec with the codecs of a level's vertices replaced.
 template <class By>
 PlanSpec replaced_at(const Tree& tree, PlanSpec spec, int level, const By& by) {
     std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
@@ -36,13 +36,13 @@ PlanSpec exact_at(const Tree& tree, PlanSpec spec, int level) {
     return replaced_at(tree, std::move(spec), level, [](CodecId) { return CodecId::exact; });
 }
 
-/// The way down has the codec of the highest lossy level.
+/// Returns the spec with a level unpacked. The way down has the codec of the highest lossy level.
 PlanSpec unpacked_at(const Tree& tree, PlanSpec spec, int level, bool is_highest) {
     if (is_highest) spec.down_codec = without_packing(spec.down_codec);
     return replaced_at(tree, std::move(spec), level, without_packing);
 }
 
-/// Of the first vertex of the level that is lossy.
+/// Returns the codec of the first vertex of the level that is lossy.
 CodecId lossy_codec_at(const Tree& tree, const PlanSpec& spec, int level) {
     for (const int vertex : tree.inner_vertices())
         if (const CodecId codec = spec.choices.of(vertex).codec;
@@ -67,7 +67,7 @@ double level_us(const Tree& tree, const Tuning& tuning, const PlanSpec& spec, in
                : all_parts_us(forecast.levels[static_cast<std::size_t>(level)], forecast.chunks);
 }
 
-/// Of a level whose codec packs: as it is, or without that.
+/// Returns the better of two specs for a level whose codec packs: as it is, or without packing.
 PlanSpec better_packed(const Tree& tree, const Tuning& tuning, PlanSpec spec, bool is_highest,
                        CodecVerdict& verdict) {
     if (packing_of(verdict.codec) == Packing::none) return spec;

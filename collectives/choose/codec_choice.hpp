@@ -1,5 +1,5 @@
-// collectives/choose/codec_choice.hpp - whether a codec pays, level by level: encoding and decoding
-// take a core's time, fewer bytes save the link's. Pure.
+// collectives/choose/codec_choice.hpp - decides level by level whether a codec pays: encoding and
+// decoding take a core's time, fewer bytes save the link's. Pure.
 //
 // A vector of m bytes that is cut in K parts takes at a level
 //   exact       T_send(m/K)                                  and the sum,
@@ -21,29 +21,32 @@
 
 namespace gradcoll {
 
-/// What was weighed at one level, nearest the ranks first.
+/// A CodecVerdict says what was compared at one level; level 0 is nearest the ranks.
 struct CodecVerdict {
     int level = 0;
-    CodecId codec = CodecId::exact;  ///< that was asked for, there or at some of its vertices
+    CodecId codec = CodecId::exact;  ///< the codec that was asked for, there or at some of its
+                                     ///< vertices
     std::int64_t parts = 1;
-    LevelForecast compressed;  ///< of one part
-    LevelForecast exact;       ///< of one part
-    double compressed_us = 0;  ///< of all parts
+    LevelForecast compressed;  ///< time of one part
+    LevelForecast exact;       ///< time of one part
+    double compressed_us = 0;  ///< time of all parts
     double exact_us = 0;
-    // Of a codec that packs its messages, all parts; 0 of others. `compressed` is of the better.
+    // These are for a codec that packs its messages, for all parts, else 0. `compressed` is the
+    // better of the two.
     double packed_us = 0;
     double unpacked_us = 0;
     bool pays() const { return compressed_us < exact_us; }
     bool packing_pays() const { return packed_us <= unpacked_us; }
 };
 
-/// Of every level of `wished` (exchanges, chunks and codecs as they would be) that is lossy, at all
-/// of its vertices or at some: these are weighed together.
-/// From the root down, because what travels down stays encoded only below levels that are; so a
-/// level is weighed with those above it as they turned out. Time: levels times vertices.
+/// Compares every level of `wished` (exchanges, chunks and codecs as they would be) that is lossy
+/// at some of its vertices, which are compared together. It goes from the root down, because what
+/// travels down stays encoded only below levels that are; so a level is compared with the result
+/// for those above it. Time: levels times vertices.
 std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, PlanSpec wished);
 
-/// `wished`, but exact at the levels at which it does not pay, and not packed where that does not.
+/// Returns `wished`, made exact at the levels where it does not pay, and unpacked where packing
+/// does not.
 HopCodecs codecs_that_pay(HopCodecs wished, const std::vector<CodecVerdict>& verdicts);
 
 }  // namespace gradcoll

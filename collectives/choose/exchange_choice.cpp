@@ -1,4 +1,4 @@
-// collectives/choose/exchange_choice.cpp - which exchange the branches of each vertex have.
+// collectives/choose/exchange_choice.cpp - chooses the exchange of each vertex.
 #include "collectives/choose/exchange_choice.hpp"
 
 #include <algorithm>
@@ -21,17 +21,17 @@ bool is_unknown_network(const Tree& tree, int vertex) {
 
 namespace {
 
-/// Links that need at least this part of the slowest one's time are slowest links, too.
+/// A link that needs at least this part of the slowest one's time counts as slowest, too.
 constexpr double slowest_from = 0.9;
-/// What many senders lose is a guess: direct exchange is taken to be hidden up to so many times the
-/// time of the slowest link.
+/// The loss by many senders is a guess: direct exchange is assumed to be hidden up to so many times
+/// the time of the slowest link.
 constexpr double hidden_up_to = 1.25;
 
-/// What direct exchange loses to many senders at once is a guess. Where it is so much that even as
-/// many rounds as there are other branches, with one sender each, are faster, then one sender at a
-/// time is right; few rounds alone are no reason for it. Of equally fast ones the last in the
-/// table. `longer_way_us`: what a message takes beyond the one link that phase_us() counts; every
-/// round pays it.
+/// Returns the fastest exchange. The loss of direct exchange by many senders at once is a guess. If
+/// it is so large that even as many rounds as there are other branches, with one sender each, are
+/// faster, then one sender at a time is right; few rounds alone are no reason for it. Of equally
+/// fast ones it takes the last in the table. `longer_way_us` is what a message takes beyond the one
+/// link that phase_us() counts; every round pays it.
 Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
                           double longer_way_us) {
     const auto degree = static_cast<int>(tree.children(vertex).size());
@@ -51,9 +51,10 @@ Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, do
     return fastest;
 }
 
-/// There a long vector goes from host to host in their order, which crosses every switch least:
-/// hosts that are near are mostly next to each other. It takes as long as direct exchange where
-/// there is one switch. Lossy codecs would encode each sum again and again.
+/// Returns, for a long exact vector and hosts between which no switch is known, the exchange that
+/// goes from host to host in their order, which crosses every switch least: near hosts are mostly
+/// next to each other. It takes as long as direct exchange if there is one switch. Lossy codecs
+/// would encode each sum again and again.
 std::optional<Exchange> safe_exchange(const Tree& tree, int vertex, CodecId codec, double bytes) {
     constexpr double least_bytes = 64 << 10;
     if (codec != CodecId::exact || bytes < least_bytes || !is_unknown_network(tree, vertex))
@@ -63,7 +64,7 @@ std::optional<Exchange> safe_exchange(const Tree& tree, int vertex, CodecId code
     return {};
 }
 
-/// Parents come before their children.
+/// Returns whether a vertex may have a single exchange. Parents are decided before their children.
 bool may_be_single(const Tree& tree, const PlanSpec& call, const PolicyOptions& options, int vertex,
                    const std::vector<VertexChoice>& choices) {
     const int above = tree.vertex(vertex).parent;
@@ -72,7 +73,7 @@ bool may_be_single(const Tree& tree, const PlanSpec& call, const PolicyOptions& 
            (above < 0 || choices[static_cast<std::size_t>(above)].exchange == Exchange::single);
 }
 
-/// By vertex; zeros where no link is known.
+/// Returns, by vertex, what a message takes beyond its slowest link; zeros if no link is known.
 std::vector<double> longer_ways_us(const Tree& tree, const Tuning& tuning) {
     std::vector<double> us(static_cast<std::size_t>(tree.vertex_count()), 0.0);
     if (!knows_links(tree)) return us;
@@ -82,10 +83,10 @@ std::vector<double> longer_ways_us(const Tree& tree, const Tuning& tuning) {
     return us;
 }
 
-/// A pipeline hides what a level loses as long as another one takes longer: a ring whose many
-/// rounds save the loss of direct exchange there only makes every chunk's way longer. So vertices
-/// whose links are not the slowest exchange directly, unless the loss is as much as they are
-/// faster.
+/// Makes vertices exchange directly where a pipeline hides their loss. It does so as long as
+/// another level takes longer: a ring whose many rounds save the loss of direct exchange there only
+/// makes every chunk's way longer. So vertices whose links are not the slowest exchange directly,
+/// unless the loss is as much as they are faster.
 void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
                                     const PolicyOptions& options, std::int64_t chunk_elems,
                                     std::vector<VertexChoice>& choices) {

@@ -1,4 +1,5 @@
-// collectives/choose/hop_codecs.cpp - codecs of exchanges: from text, and the one of a vertex.
+// collectives/choose/hop_codecs.cpp - reads codecs of exchanges from text, and finds the one of a
+// vertex.
 #include "collectives/choose/hop_codecs.hpp"
 
 #include <fmt/format.h>
@@ -28,12 +29,13 @@ Status refused(std::string_view entry, std::string_view why) {
                                                 printable(entry), why, kinds_allowed)};
 }
 
-/// Where "=" ends a kind of link, which a parameter of a codec has, too; npos: there is no kind.
+/// Returns where "=" ends a kind of link, which a parameter of a codec has, too; npos: there is no
+/// kind.
 std::size_t end_of_kind(std::string_view entry) {
     return entry.substr(0, entry.find('/')).find('=');
 }
 
-/// "host=exact" and its like, one after another.
+/// LinkCodecs reads "host=exact" and its like, one after another.
 class LinkCodecs {
   public:
     Status add(std::string_view entry) {

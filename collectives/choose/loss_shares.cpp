@@ -14,11 +14,11 @@
 namespace gradcoll {
 namespace {
 
-constexpr double bits_with_equal_shares = 8;    // a value, of usual data at usual tolerances
-constexpr double nearly_busiest = 0.95;         // of the time of the busiest link
-constexpr double least_gain_of_dealing = 0.03;  // what is less is not worth another codec
+constexpr double bits_with_equal_shares = 8;    // bits a value, of usual data at usual tolerances
+constexpr double nearly_busiest = 0.95;         // part of the busiest link's time
+constexpr double least_gain_of_dealing = 0.03;  // a smaller gain is not worth another codec
 
-/// What `spec` puts on links if encodings are as long as their shares ask for.
+/// SharedLoss computes what `spec` puts on links if encodings are as long as their shares allow.
 class SharedLoss {
   public:
     SharedLoss(const Tree& tree, const Tuning& tuning, const PlanSpec& spec)
@@ -29,7 +29,7 @@ class SharedLoss {
           framed_(framed_down(tree, spec)),
           equal_parts_(loss_parts_of(tree, spec).together) {}
 
-    /// Whether the exchange of a vertex sends nearly as long as that which sends longest.
+    /// Returns, by vertex, whether its exchange sends nearly as long as the one that sends longest.
     std::vector<char> busiest_exchanges() const {
         const std::vector<double> bytes = bytes_with(spec_);
         const double most_us = busiest_link(tree_, tuning_, bytes).us;
@@ -42,7 +42,7 @@ class SharedLoss {
         return is_busy;
     }
 
-    /// Of the busiest link, if the codecs of the same plan have these parts.
+    /// Returns the time of the busiest link, if the codecs of the same plan have these parts.
     double busiest_us(const PlanSpec& dealt) const {
         return busiest_link(tree_, tuning_, bytes_with(dealt)).us;
     }
@@ -61,7 +61,7 @@ class SharedLoss {
         return shortens_with_tolerance(codec) ? bits(codec, all_parts) : usual_bits(codec);
     }
 
-    /// Over each vertex's uplink.
+    /// Returns the bytes over each vertex's uplink.
     std::vector<double> bytes_with(const PlanSpec& dealt) const {
         const std::int64_t all_parts = loss_parts_of(tree_, dealt).together;
         std::vector<ExpectedLoad> loads = loads_;
@@ -90,14 +90,14 @@ class SharedLoss {
     std::int64_t equal_parts_;
 };
 
-/// Itself where it cannot have them.
+/// Returns the codec with these parts, or itself if it cannot have them.
 CodecId with_parts(CodecId codec, int parts) {
     if (!shortens_with_tolerance(codec)) return codec;
     const Result<CodecId> dealt = with_loss_parts(codec, parts);
     return dealt.ok() ? *dealt : codec;
 }
 
-/// What goes down crosses all links.
+/// Gives parts to the busiest exchanges, and to the way down, which crosses all links.
 PlanSpec with_parts_at(const Tree& tree, PlanSpec spec, const std::vector<char>& busiest,
                        int parts) {
     spec.down_codec = with_parts(spec.down_codec, parts);

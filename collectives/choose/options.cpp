@@ -1,4 +1,4 @@
-// collectives/choose/options.cpp - lists by level: from text, and an entry of them.
+// collectives/choose/options.cpp - reads lists by level from text, and finds an entry of them.
 #include "collectives/choose/options.hpp"
 
 #include <fmt/format.h>

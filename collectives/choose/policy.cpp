@@ -1,4 +1,4 @@
-// collectives/choose/policy.cpp - how a call is done on a tree: one choice after another.
+// collectives/choose/policy.cpp - decides how a call is done on a tree, one choice after another.
 #include "collectives/choose/policy.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace gradcoll {
 namespace {
 
-/// The way down uses the codec of the highest lossy vertex unless the user named one.
+/// Returns the codec of the way down: that of the highest lossy vertex unless the user named one.
 CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
     if (options.down_codec) return *options.down_codec;
     CodecId highest = CodecId::exact;
@@ -41,7 +41,8 @@ ShortVectorRules short_vector_rules(const Tree& tree, const PolicyOptions& optio
     return rules;
 }
 
-/// For a builder that no forecast knows: what the options say, and nothing that rests on forecasts.
+/// Makes the spec for a builder that no forecast knows: what the options say, and nothing that
+/// rests on forecasts.
 PlanSpec spec_for_builder(const Tree& tree, const PlanSpec& call, PolicyOptions options) {
     if (options.level_exchanges.empty()) options.level_exchanges = {ExchangeWish()};
     for (ExchangeWish& wish : options.level_exchanges) wish = wish.value_or(Exchange::direct);
@@ -55,7 +56,7 @@ PlanSpec spec_for_builder(const Tree& tree, const PlanSpec& call, PolicyOptions 
     return spec;
 }
 
-/// With the codecs that the options name.
+/// Decides with the codecs that the options name.
 Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
     Decision decision;
     PlanSpec& spec = decision.spec;
@@ -66,7 +67,7 @@ Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOp
     spec.granule_elems = granule_for(spec);
     spec.chunk_elems = chunk_for(tree, spec, options);
     deal_where_cut_too_finely(tree, spec);
-    // What is best for the whole vector is what counts where chunks are not cut by the links.
+    // Chunks that the links cut need other choices than the whole vector.
     if (spec.chunk_elems > 0 && knows_links(tree))
         spec.choices = vertex_choices_of_chunks(tree, call, options, spec.chunk_elems);
     ShortVectorPlan shorter = for_short_vector(tree, spec, short_vector_rules(tree, options));
@@ -77,7 +78,8 @@ Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOp
     return decision;
 }
 
-/// A residual's layout must not change with the codecs: then the chunks stay those of the wish.
+/// Returns the options with the codecs that pay. A residual's layout must not change with the
+/// codecs, so chunks then stay those of the wish.
 PolicyOptions with_codecs_that_pay(const PlanSpec& wished, PolicyOptions options,
                                    const std::vector<CodecVerdict>& verdicts) {
     options.codecs = codecs_that_pay(std::move(options.codecs), verdicts);

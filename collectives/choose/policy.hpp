@@ -1,6 +1,5 @@
-// collectives/choose/policy.hpp - how a call is done on a tree: exchange and codec by
-// vertex, granule, chunk. Decided only on what all ranks know alike, so that all ranks decide the
-// same.
+// collectives/choose/policy.hpp - decides how a call is done on a tree: exchange and codec by
+// vertex, granule, chunk. It uses only what all ranks share, so that all ranks decide the same.
 #pragma once
 
 #include <string>
@@ -14,23 +13,24 @@
 
 namespace gradcoll {
 
-/// What was chosen, and what was compared for it. In words: draw/decision_text.hpp.
+/// A Decision is what was chosen, and what was compared for it. draw/decision_text.hpp puts it into
+/// words.
 struct Decision {
     PlanSpec spec;
     double predicted_us = 0;  ///< 0 unless is_predicted(spec)
-    /// Why the builder that was wished for does not make this plan, flexreduce makes it instead;
-    /// empty: it does.
+    /// Says why flexreduce makes this plan instead of the builder that was asked for; empty: that
+    /// builder makes it.
     std::string builder_refusal;
-    std::vector<CodecVerdict> codecs;  ///< with CompressIf::pays: of every level that was weighed,
+    std::vector<CodecVerdict> codecs;  ///< with CompressIf::pays: every level that was compared,
                                        ///< nearest the ranks first
     std::vector<ShortVectorChange> shortened;  ///< in the order in which they were made
 };
 
 /// Fills the rest of `call` (collective, count_elems, type, elem_bytes, in_place as given). The
-/// answer is not yet checked against the type: make_plan does that. Another builder than flexreduce
-/// is given codecs, granule and chunk as flexreduce would be, and exchanges where the user named
-/// them (direct elsewhere); CompressIf::pays asks a model that does not know it, so nothing is
-/// weighed.
+/// result is not yet checked against the type: make_plan does that. A builder other than flexreduce
+/// gets codecs, granule and chunk as flexreduce would, and exchanges only where the user named them
+/// (direct elsewhere); CompressIf::pays would ask a model that does not know it, so nothing is
+/// compared.
 Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options);
 
 }  // namespace gradcoll

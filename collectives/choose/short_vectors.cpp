@@ -15,7 +15,7 @@ namespace {
 
 /// If latencies are a smaller part of a call there is nothing to be gained.
 constexpr double least_latency_part = 0.03;
-/// Of each change; all together must gain short_vector_least_gain.
+/// Each change must gain this much; all together must gain short_vector_least_gain.
 constexpr double least_gain_of_one = 0.01;
 
 class Search {
@@ -66,7 +66,7 @@ class Search {
         return true;
     }
 
-    /// From one level on all vertices that can.
+    /// Tries single exchanges at all vertices that can have them, from each level on.
     void try_single_exchanges() {
         if (best_.spec.collective != Collective::allreduce || best_.spec.feedback) return;
         for (int level = tree_.height() - 1; level >= 0; --level)
@@ -93,8 +93,8 @@ class Search {
         return vertex;
     }
 
-    /// The branches of a level as those of the one above, which keeps its exchange or has another:
-    /// one of the automatic ones of few rounds.
+    /// Tries to merge the branches of a level with the one above, which keeps its exchange or gets
+    /// another: an automatic one of few rounds.
     bool try_merging(int level) {
         bool any = try_merging(level, Exchange::single);
         for (const ExchangeRow* row : exchange_table())
@@ -107,13 +107,14 @@ class Search {
                take_if_better(std::move(made),
                               {ShortVectorChange::Kind::merged_level, level, above});
     }
-    /// Between many branches fewer than there are other branches.
+    /// Returns whether it has fewer rounds than there are other branches, if branches are many.
     static bool has_few_rounds(const ExchangeRow& row) {
         constexpr int many = 16;
         return row.rounds_up(many) < many - 1;
     }
 
-    /// `above`: the exchange of the vertices that others are merged with. False if there are none.
+    /// Merges a level. `above` is the exchange of the vertices that others are merged with. Returns
+    /// false if there are none.
     bool merge(int level, Exchange above, Choices& choices) const {
         bool any = false;
         for (const int vertex : tree_.inner_vertices()) {

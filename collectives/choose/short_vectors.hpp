@@ -1,6 +1,6 @@
-// collectives/choose/short_vectors.hpp - plans for vectors that wait for messages more than for
-// bytes: single exchanges at the highest levels, levels merged with those above, all in one piece.
-// Pure; rests on facts that all ranks share, so all choose alike.
+// collectives/choose/short_vectors.hpp - finds plans for vectors that wait for messages more than
+// for bytes: single exchanges at the highest levels, levels merged with those above, all in one
+// piece. Pure; uses only facts that all ranks share, so all choose the same.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@
 namespace gradcoll {
 
 struct ShortVectorRules {
-    /// Whether the choice of a vertex may be changed.
+    /// Returns whether the choice of a vertex may be changed.
     std::function<bool(int vertex)> is_free;
-    bool may_be_whole = true;  ///< the spec's chunks are no wish of the user's
+    bool may_be_whole = true;  ///< whether the chunks may be given up: the user did not ask for
+                               ///< them
     int chunks_in_flight = usual_chunks_in_flight;
     const Tuning* tuning = nullptr;
 };
 
-/// A change that made the call shorter.
+/// A ShortVectorChange is a change that made the call shorter.
 struct ShortVectorChange {
     enum class Kind : std::uint8_t {
         single_exchanges,  ///< from `level` up
-        merged_level       ///< `level` with those above, which exchange as `above` says
+        merged_level       ///< `level` is merged with those above, which exchange as `above` says
     };
     Kind kind = Kind::single_exchanges;
     int level = 0;
@@ -39,12 +40,12 @@ struct ShortVectorPlan {
     std::vector<ShortVectorChange> changes;  ///< one after another; empty: nothing is gained
 };
 
-/// The forecast decides (forecast.hpp). All changes together must make the call shorter by
-/// `short_vector_least_gain`: since the forecast counts the busiest link's bytes, that link never
-/// carries more than the latency gained pays for. Only vertices that connect hosts are changed
-/// (ranks of a host have their own ways through shared memory), and merging needs links that the
-/// tree knows. Nothing is changed in trees of more than `short_vector_most_vertices`, where looking
-/// would take long. Time: linear in vertices, times the height of the tree.
+/// Changes a plan if the forecast (forecast.hpp) says that it pays. All changes together must make
+/// the call shorter by `short_vector_least_gain`: since the forecast counts the busiest link's
+/// bytes, that link never carries more than the gained latency pays for. Only vertices that connect
+/// hosts are changed (ranks of a host have their own ways through shared memory), and merging needs
+/// links that the tree knows. Trees of more than `short_vector_most_vertices` stay unchanged, since
+/// looking would take long. Time: linear in vertices, times the height of the tree.
 ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
                                  const ShortVectorRules& rules);
 inline constexpr double short_vector_least_gain = 0.08;
