@@ -16,7 +16,7 @@ std::string parts_text(const LevelForecast& part) {
                        part.core_us, part.latency_us);
 }
 
-/// `costs`: null for a merged vertex.
+/// Describes a vertex. `costs` is null for a merged one.
 std::string vertex_text(const Tree& tree, const PlanSpec& spec, int vertex,
                         const ExchangeCosts* costs) {
     const Vertex& v = tree.vertex(vertex);

@@ -1,4 +1,5 @@
-// collectives/draw/decision_text.hpp - what the policy chose and why, for people: a line a choice.
+// collectives/draw/decision_text.hpp - says what the policy chose and why, for people: one line for
+// each choice.
 #pragma once
 
 #include <string>
@@ -9,13 +10,13 @@
 
 namespace gradcoll {
 
-/// `tuning`: that it was decided with. What exchanges would take at each vertex is worked out here,
-/// for whoever reads it.
+/// Returns the lines. `tuning` is that of the decision. The costs of exchanges at each vertex are
+/// computed here.
 std::string text_of(const Tree& tree, const Decision& decision, const Tuning& tuning);
-/// The line that says who builds a plan, and why, if that is not who was asked
-/// (Decision::builder_refusal); empty where flexreduce was asked.
+/// Returns the line that says who builds a plan, and why, if that is not who was asked
+/// (Decision::builder_refusal); empty if flexreduce was asked.
 std::string builder_text(Builder builder, std::string_view refusal);
-/// One of its lines.
+/// Returns the line for one level.
 std::string text_of(const CodecVerdict& verdict);
 
 }  // namespace gradcoll

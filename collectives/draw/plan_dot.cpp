@@ -1,5 +1,5 @@
-// collectives/draw/plan_dot.cpp - Graphviz: the tree with what its links carry, and below it a bar
-// for each rank and level.
+// collectives/draw/plan_dot.cpp - draws with Graphviz: the tree with what its links carry, and
+// below it a bar for each rank and level.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace gradcoll {
 
 namespace {
 
-/// Neighbours in a branch of the root have one colour.
+/// Returns the colour of a rank, the same for neighbours in a branch of the root.
 std::string_view colour_of(const Tree& tree, int rank) {
     constexpr std::string_view colours[] = {"#2563eb", "#d97706", "#16a34a", "#7c3aed",
                                             "#e11d48", "#0d9488", "#64748b", "#ca8a04"};
@@ -22,7 +22,7 @@ std::string_view colour_of(const Tree& tree, int rank) {
                    std::size(colours)];
 }
 
-/// The link that the outline marks and those that are alike.
+/// Returns whether this is the link that the outline marks, or one alike.
 bool is_busiest(const PlanPicture& picture, int vertex) {
     if (picture.busiest < 0) return false;
     const OutlineEntry& entry = picture.outline.entries[static_cast<std::size_t>(picture.busiest)];
@@ -40,7 +40,7 @@ LinkLabel label_of(const PlanPicture& picture, int vertex) {
     return label;
 }
 
-/// One row of cells, filled where the vector is owned.
+/// Returns one row of cells, filled where the vector is owned.
 std::string bar_of(const std::vector<Range>& owned, std::int64_t count, int width,
                    std::string_view colour) {
     const double scale = width / static_cast<double>(std::max<std::int64_t>(count, 1));

@@ -15,9 +15,10 @@ namespace gradcoll {
 
 namespace {
 
-constexpr double bytes_per_us = 1e3;  // of 1 GB/s
+constexpr double bytes_per_us = 1e3;  // at 1 GB/s
 
-/// `planned`: where `map` is of. A single exchange leaves everybody what was there.
+/// Returns what ranks own. `map` is that of `planned`. A single exchange leaves everybody what it
+/// had.
 std::vector<RankShares> shares_of(const Tree& tree, const PlannedTree& planned,
                                   const OwnershipMap& map) {
     const int count = std::min(tree.rank_count(), PlanPicture::shown_ranks);
@@ -42,8 +43,8 @@ std::vector<RankShares> shares_of(const Tree& tree, const PlannedTree& planned,
     return all;
 }
 
-/// Of the links that the outline shows: the longest time, then the first. Bytes alone tell nothing:
-/// those inside a host are more than those between hosts, and take less time.
+/// Returns, of the links that the outline shows, the first with the longest time. Bytes alone say
+/// nothing: those inside a host are more than those between hosts, and take less time.
 int busiest_entry(const Outline& outline, const LinkTraffic& traffic) {
     int busiest = -1;
     double most = 0;

@@ -1,5 +1,5 @@
-// collectives/draw/plan_picture.hpp - a plan for people: who owns what after each level, and what
-// every link carries. Pure and deterministic. Beyond 96 ranks bytes come from a formula and
+// collectives/draw/plan_picture.hpp - draws a plan for people: who owns what after each level, and
+// what every link carries. Pure and deterministic. Beyond 96 ranks bytes come from a formula and
 // ownership is shown for a few ranks, so that no call needs all plans of a large tree.
 #pragma once
 
@@ -15,30 +15,30 @@
 
 namespace gradcoll {
 
-/// Of the exchange at one vertex.
+/// LevelBytes are the bytes of the exchange at one vertex.
 struct LevelBytes {
     int level = 0;  ///< height of that vertex - 1
     double up = 0;
     double down = 0;
 };
 
-/// What an allreduce puts on each link, level by level. Up to `counted_ranks` ranks, and in plans
-/// of builders that are not predicted, the messages of all plans are counted, headers included;
-/// otherwise the bytes come from expected_loads(). Keeps a reference to `tree`.
+/// LinkTraffic is what an allreduce puts on each link, level by level. Up to `counted_ranks` ranks,
+/// and in plans of builders that are not predicted, the messages of all plans are counted, headers
+/// included; otherwise the bytes come from expected_loads(). Keeps a reference to `tree`.
 class LinkTraffic {
   public:
     static constexpr int counted_ranks = 96;
 
-    /// Errors: what make_plan says.
+    /// Counts the traffic. Errors: those of make_plan.
     static Result<LinkTraffic> of(const Tree& tree, const PlanSpec& spec);
 
     bool counted() const { return counted_; }
-    /// Over the uplink of `vertex`, which is not the root; the lowest level first, without levels
-    /// that put nothing on it. Time: its distance from the root.
+    /// Returns the bytes over the uplink of `vertex`, which is not the root; the lowest level
+    /// first, without levels that put nothing on it. Time: its distance from the root.
     std::vector<LevelBytes> by_level(int vertex) const;
-    /// All levels together.
+    /// Returns the sum over all levels.
     LevelBytes total(int vertex) const;
-    /// How long the busier direction takes; 0 if the bandwidth is not known.
+    /// Returns how long the busier direction takes; 0 if the bandwidth is not known.
     double time_us(int vertex) const;
 
   private:
@@ -53,12 +53,12 @@ class LinkTraffic {
 
     const Tree* tree_;
     bool counted_ = false;
-    std::vector<LevelBytes> counts_;      ///< by vertex, then level; if counted
-    std::vector<ExpectedLoad> expected_;  ///< by vertex; otherwise
+    std::vector<LevelBytes> counts_;      ///< by vertex, then level; if the messages are counted
+    std::vector<ExpectedLoad> expected_;  ///< by vertex; if they are not
 };
 
-/// What a rank owns after the reduce-scatter of each level, lowest first. A rank that no vertex of
-/// a level is above owns what it did before. Empty where the tree is one rank.
+/// RankShares is what a rank owns after the reduce-scatter of each level, lowest first. A rank
+/// below no vertex of a level owns what it did before. Empty if the tree is one rank.
 struct RankShares {
     int rank = 0;
     std::vector<std::vector<Range>> by_level;
@@ -72,29 +72,31 @@ struct PlanPicture {
     std::string note;              ///< one line for people, or empty
     std::int64_t chunk_elems = 0;  ///< ownership is that of one chunk; the last may be shorter
     std::int64_t chunk_count = 0;
-    /// All, or shown_ranks of them spread evenly; none where another builder than flexreduce makes
-    /// the plan, which does not say who owns what.
+    /// Lists all ranks, or shown_ranks of them spread evenly; none if a builder other than
+    /// flexreduce makes the plan, which does not say who owns what.
     std::vector<RankShares> ranks;
     LinkTraffic traffic;
-    Outline outline;   ///< alike links are told once
-    int busiest = -1;  ///< entry of the outline: of the links whose bandwidth is known the one that
-                       ///< takes longest; -1: there is none
+    Outline outline;   ///< alike links are drawn once
+    int busiest = -1;  ///< entry of the outline with the link that takes longest, of those whose
+                       ///< bandwidth is known; -1: there is none
 };
 
-/// Errors: invalid_argument if the collective is no allreduce; what make_plan says.
+/// Makes the picture. Errors: invalid_argument if the collective is no allreduce; those of
+/// make_plan.
 Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::string note = {});
 
-/// "allreduce of 16777216 fp32 (64 MiB) on 5 ranks, in 128 chunks of 131072 elements"
+/// Returns a heading such as "allreduce of 16777216 fp32 (64 MiB) on 5 ranks, in 128 chunks of
+/// 131072 elements".
 std::string plan_heading(const PlanPicture& picture);
 
-/// "who owns what of each chunk (32 of 128 ranks)"
+/// Returns a heading such as "who owns what of each chunk (32 of 128 ranks)".
 std::string ownership_heading(const PlanPicture& picture);
-/// Of a taller tree the highest eight levels are shown.
+/// Returns the first level that is shown: only the highest eight levels are.
 int first_shown_level(const PlanPicture& picture);
 
 std::string text_of(const PlanPicture& picture);
 std::string json_of(const PlanPicture& picture);
-/// The tree with what its links carry, and below it a bar for each rank and level.
+/// Draws the tree with what its links carry, and below it a bar for each rank and level.
 std::string dot_of(const PlanPicture& picture);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// collectives/draw/plan_text.cpp - the plan in characters: a bar for each rank and level, and the
-// tree with what its links carry.
+// collectives/draw/plan_text.cpp - draws the plan in characters: a bar for each rank and level, and
+// the tree with what its links carry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace gradcoll {
 
 namespace {
 
-/// '#' where most of a cell is owned, '+' where some of it is.
+/// Returns a bar: '#' where most of a cell is owned, '+' where some of it is.
 std::string bar_of(const std::vector<Range>& owned, std::int64_t count, int cells) {
     std::vector<double> filled(static_cast<std::size_t>(cells), 0.0);
     const double scale =
@@ -65,7 +65,7 @@ std::string one_way(const std::vector<LevelBytes>& levels, double LevelBytes::*w
     return levels.size() < 2 ? bytes_words(sum) : fmt::format("{} ({})", bytes_words(sum), parts);
 }
 
-/// The entry's first link: its line stands for all of them.
+/// Returns whether this is the first link of the busiest entry: its line stands for all of them.
 bool leads_busiest(const PlanPicture& picture, int vertex) {
     if (picture.busiest < 0) return false;
     return vertex == picture.outline.entries[static_cast<std::size_t>(picture.busiest)].vertex();
