@@ -26,7 +26,7 @@ double whole_vectors(int degree) {
     return degree;
 }
 
-/// Their messages are no rounds of parts: see single/ and build/merge.hpp.
+/// The messages of these kinds are no rounds of parts: see single/ and build/merge.hpp.
 constexpr ExchangeRow kinds_without_parts[] = {
     {.number = Exchange::single,
      .name = "single",
@@ -43,7 +43,7 @@ constexpr ExchangeRow kinds_without_parts[] = {
      .rounds_up = none,
      .encodings_up = none}};
 
-/// Rows and kinds by number.
+/// Table holds rows and kinds by number.
 class Table {
   public:
     Table() {
@@ -93,7 +93,7 @@ const ExchangeRow& row_of(Exchange exchange) {
     return *Table::get().find(exchange);
 }
 
-/// Parts return on the ways by which their contributions went.
+/// Returns the rounds reversed: parts return on the ways by which their contributions went.
 std::vector<Round> backwards(std::vector<Round> rounds) {
     std::reverse(rounds.begin(), rounds.end());
     for (Round& round : rounds) std::swap(round.sends, round.recvs);

@@ -14,48 +14,52 @@
 
 namespace gradcoll {
 
-/// The rows, in the order of the table. Errors in it (a number or name that is there twice) throw
+/// Returns the rows, in the order of the table. Errors in it (a duplicate number or name) throw
 /// std::logic_error from every function of this file that needs it.
 std::span<const ExchangeRow* const> exchange_table();
 
-/// All that a vertex may have, by number: the rows, single, merged.
+/// Returns all numbers that a vertex may have: the rows, single, merged.
 std::span<const Exchange> all_exchanges();
-/// Whether there is such a number among them.
+/// Returns whether the number is one of those.
 bool is_known(Exchange exchange);
-/// Whether it is a row of the table: branches swap parts in rounds.
+/// Returns whether it is a row of the table: branches swap parts in rounds.
 bool is_split(Exchange exchange);
 
 std::string_view name_of(Exchange exchange);
-/// One line for people.
+/// Returns one line for people.
 std::string_view text_of(Exchange exchange);
-/// What a user may name, as all_exchanges() without merged: "direct, ring, recursive, single".
+/// Returns the names that a user may choose, all_exchanges() without merged: "direct, ring,
+/// recursive, single".
 std::string exchange_names();
-/// Nothing if no user can name it so.
+/// Returns nothing if a user cannot choose that name.
 std::optional<Exchange> exchange_named(std::string_view name);
 
-/// See ExchangeRow. Both need is_split().
+/// Return the rounds of a row (see ExchangeRow). Both need is_split().
 std::vector<Round> reduce_scatter_rounds(Exchange exchange, int degree, int branch);
 std::vector<Round> allgather_rounds(Exchange exchange, int degree, int branch);
 
-/// Two ranks meet at one vertex only, the lowest above both: phase and round number their messages.
-/// Reduce-scatter round r is stage 2r, allgather round r is stage 2r + 1.
+/// Each round has this many stages. Two ranks meet at one vertex only, the lowest above both: phase
+/// and round number their messages. Reduce-scatter round r is stage 2r, allgather round r is stage
+/// 2r + 1.
 inline constexpr int stages_per_round = 2;
 
-/// Of all that is_known(). On the way up; none at a merged vertex.
+/// Returns the number of rounds on the way up, for any exchange that is_known(); 0 at a merged
+/// vertex.
 int round_count(Exchange exchange, int degree);
-/// The same on the way down: none after a single exchange.
+/// Returns the number of rounds on the way down: 0 after a single exchange.
 int rounds_down(Exchange exchange, int degree);
 
-/// How many branches send to one at the same time.
+/// Returns how many branches send to one at the same time.
 int senders_at_once(Exchange exchange, int degree);
-/// Whether that is all others, whatever the degree.
+/// Returns whether that is all others, whatever the degree.
 bool is_all_at_once(Exchange exchange);
 
-/// How many times (degree - 1) / degree of the vector a branch's link carries each direction, in a
-/// phase; a single exchange, whose one phase is both, degree times.
+/// Returns how many times (degree - 1) / degree of the vector a branch's link carries in each
+/// direction, in a phase; for a single exchange, whose one phase is both, `degree` times.
 double times_least_bytes(Exchange exchange, int degree);
 
-/// How often a contribution is encoded on its way up through a vertex, if its codec is lossy.
+/// Returns how often a contribution is encoded on its way up through a vertex, if its codec is
+/// lossy.
 int encodings_up(Exchange exchange, int degree);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// collectives/exchange/direct/direct.cpp - direct exchange: all pairs of branches at once, one
-// round. Fewest steps; what a vertex of few branches, or short messages, want.
+// collectives/exchange/direct/direct.cpp - direct exchange: all pairs of branches at once, in one
+// round. It has the fewest steps, which suits vertices of few branches, and short messages.
 #include "collectives/exchange/exchange_row.hpp"
 
 namespace gradcoll {

@@ -1,15 +1,14 @@
 // collectives/exchange/ring/ring.cpp - ring exchange: degree - 1 rounds, always from a branch to
-// the next one. One message in and one out a round: no branch is hit by several senders at once.
-// Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// JPDC 2009.
+// the next one. Each round has one message in and one out: no branch is hit by several senders at
+// once. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 2009.
 #include "collectives/exchange/exchange_row.hpp"
 
 namespace gradcoll {
 namespace ring {
 namespace {
 
-/// The ring seen from `branch`; `lead` is how far ahead of the allgather's the parts are that go
-/// round.
+/// Returns the ring as `branch` sees it; `lead` is how far the parts are ahead of the allgather's.
 std::vector<Round> rounds(int degree, int branch, int lead) {
     const auto wrap = [degree](int i) { return ((i % degree) + degree) % degree; };
     std::vector<Round> all;
@@ -20,12 +19,13 @@ std::vector<Round> rounds(int degree, int branch, int lead) {
     return all;
 }
 
-/// Part p starts at branch p + 1 and collects one contribution a round until it reaches branch p.
+/// Returns the rounds. Part p starts at branch p + 1 and collects one contribution a round until it
+/// reaches branch p.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     return rounds(degree, branch, 1);
 }
 
-/// Part p starts at branch p and is passed on until all have it.
+/// Returns the rounds. Part p starts at branch p and is passed on until all have it.
 std::vector<Round> allgather_rounds(int degree, int branch) {
     return rounds(degree, branch, 0);
 }

@@ -1,4 +1,4 @@
-// collectives/exchange/single/single.cpp - who tells whom in a single exchange.
+// collectives/exchange/single/single.cpp - finds who sends to whom in a single exchange.
 #include "collectives/exchange/single/single.hpp"
 
 #include <algorithm>
@@ -7,14 +7,15 @@
 namespace gradcoll::single {
 namespace {
 
-/// Ranks that hold these elements after the exchange of a vertex, in the order of its leaves.
+/// Held lists the ranks that hold these elements after the exchange of a vertex, in the order of
+/// its leaves.
 struct Held {
     Range range;
     std::vector<int> ranks;
 };
 
-/// Both ascending and without gaps in the same window: cut where either is, `join(a, b, range)` of
-/// each piece.
+/// Calls `join(a, b, range)` for each piece between the cuts of either list. Both are ascending and
+/// without gaps in the same window.
 template <class Join>
 void overlay(const std::vector<Held>& a, const std::vector<Held>& b, Join join) {
     for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
@@ -60,7 +61,7 @@ class Holders {
     const OwnershipMap& map_;
 };
 
-/// Messages by peer, in the order in which peers are first met.
+/// ByPeer collects messages by peer, in the order in which peers are first met.
 class ByPeer {
   public:
     void add(int peer, Range range) {
