@@ -1,5 +1,5 @@
-// collectives/plan/footprint.hpp - which memory a step reads and writes: the one place that both
-// the builder (to find dependencies) and the verifier (to check them) take it from.
+// collectives/plan/footprint.hpp - says which memory a step reads and writes, for both the builder
+// (to find dependencies) and the verifier (to check them).
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// Separate address ranges. In-place calls have no input: theirs is part of the output.
+/// Areas are separate address ranges. In-place calls have no input: theirs is part of the output.
 enum class Area : std::uint8_t { input, output, scratch };
 inline constexpr int area_count = 3;
 
@@ -20,11 +20,11 @@ struct Access {
     bool write = false;
 };
 
-/// At most three accesses; the unused ones have an empty extent. A range that is both read and
-/// written (reduction in place) appears once, as written.
+/// A Footprint has at most three accesses; the unused ones have an empty extent. A range that is
+/// both read and written (reduction in place) appears once, as written.
 using Footprint = std::array<Access, 3>;
 
-/// What a schedule's steps can refer to.
+/// A Geometry describes what a schedule's steps can refer to.
 struct Geometry {
     std::int64_t input_first_elem = 0;
     std::int64_t output_first_elem = 0;

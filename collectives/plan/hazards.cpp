@@ -1,4 +1,4 @@
-// collectives/plan/hazards.cpp - dependencies from memory footprints.
+// collectives/plan/hazards.cpp - finds dependencies from memory footprints.
 #include "collectives/plan/hazards.hpp"
 
 #include <algorithm>

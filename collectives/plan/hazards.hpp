@@ -10,14 +10,14 @@
 
 namespace gradcoll {
 
-/// Remembers for every piece of memory who wrote it last and who has read it since.
-/// A reader must wait for the writer; a writer for the readers, or for the writer if nobody read.
+/// Hazards remembers for every piece of memory who wrote it last and who has read it since. A
+/// reader must wait for the writer; a writer for the readers, or for the writer if nobody read.
 class Hazards {
   public:
     Hazards();
 
-    /// The steps that `step` must wait for, ascending, each once; then records what `step` touches.
-    /// Steps must be given in list order.
+    /// Returns the steps that `step` must wait for, ascending, each once; then records what `step`
+    /// touches. Steps must be given in list order.
     std::vector<std::uint32_t> record(std::uint32_t step, const Footprint& footprint);
 
   private:

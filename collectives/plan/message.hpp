@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Of values between two ranks: ascending, joined where they touch.
+/// A Message carries values between two ranks; its ranges are ascending, joined where they touch.
 struct Message {
     int peer = -1;
     std::vector<Range> ranges;

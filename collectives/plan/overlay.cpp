@@ -1,4 +1,4 @@
-// collectives/plan/overlay.cpp - cuts of an overlay, counted shape by shape.
+// collectives/plan/overlay.cpp - counts the cuts of an overlay, shape by shape.
 #include "collectives/plan/overlay.hpp"
 
 #include <algorithm>
@@ -7,15 +7,15 @@
 namespace gradcoll {
 namespace {
 
-/// Keeps products with a number of branches within 64 bits.
+/// This bound keeps products with a number of branches within 64 bits.
 constexpr std::int64_t most_counted = std::int64_t{1} << 32;
 
-/// By shape: what the overlay inside makes of the vector.
+/// Counts says, by shape, how the overlay inside cuts the vector.
 struct Counts {
     std::int64_t intervals = 1;
-    std::int64_t pieces = 1;  ///< after the exchange, pieces of one rank joined
-    double most_share = 1;    ///< of one rank after the exchange, as a part of the vector
-    double most_cut = 0;      ///< as most_cut_pieces(), of the vertices of the subtree
+    std::int64_t pieces = 1;  ///< after the exchange, with pieces of one rank joined
+    double most_share = 1;  ///< the largest part of the vector that one rank has after the exchange
+    double most_cut = 0;    ///< like most_cut_pieces(), for the vertices of the subtree
 };
 
 class Counting {

@@ -1,6 +1,6 @@
-// collectives/plan/overlay.hpp - how finely the overlays of a tree cut a vector, and what that
-// makes of the plan of a rank: estimates from the shapes alone, for those who choose how ownership
-// is arranged. Pure.
+// collectives/plan/overlay.hpp - estimates how finely the overlays of a tree cut a vector, and how
+// large a rank's plan gets by that, from the shapes alone. The policy uses it to arrange ownership.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace gradcoll {
 
-/// About how many pieces the plan of a rank has because of cuts, at most, in a vector of so many
+/// Returns about how many pieces a rank's plan has at most because of cuts, in a vector of so many
 /// granules: at each vertex above it, for every interval but one that it owns before, one for each
-/// other branch. Nothing where all branches are alike, however many they are. Intervals lie between
-/// the cuts of all branches; those of equal shapes are the same. An interval is split into a part a
-/// branch, and of two different branches one joins over a cut. Time: linear in the branches of
-/// different shapes.
+/// other branch. Branches that are all alike give none, however many they are. Intervals lie
+/// between the cuts of all branches; those of equal shapes coincide. An interval is split into one
+/// part for each branch, and of two different branches one joins over a cut. Time: linear in the
+/// branches of different shapes.
 double most_cut_pieces(const Tree& tree, std::int64_t granules);
 
-/// Few enough that one look into such a subtree takes microseconds.
+/// A subtree with so few intervals takes microseconds to look at.
 inline constexpr std::int64_t most_overlay_intervals = 8;
 
-/// For OwnershipMap, by shape (index: as Tree::vertex_of_shape()): 1 where an overlay would have
-/// more intervals than that. Then all vertices above are dealt, too. Time: as above.
+/// Returns for OwnershipMap, by shape (index: as Tree::vertex_of_shape()), 1 if an overlay would
+/// have more intervals than that. Then all vertices above are dealt, too. Time: as
+/// most_cut_pieces().
 std::vector<char> dealt_shapes(const Tree& tree);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// collectives/plan/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
+// collectives/plan/partition.cpp - FlexReduce ownership, evaluated only where it is asked for.
 #include "collectives/plan/partition.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace gradcoll {
 
 namespace {
 
-/// What one rank of a subtree owns in one piece, as long as it is: no neighbour belongs to the same
-/// rank.
+/// A Run is what one rank of a subtree owns in one piece, at full length: no neighbour belongs to
+/// the same rank.
 struct Run {
     Range range;
     int leaf = 0;  ///< position of the owner among the subtree's leaves
@@ -20,18 +20,20 @@ struct Run {
         false;  ///< alternates from run to run (nearly always): tells neighbouring intervals apart
 };
 
-/// An interval with what is needed to continue it beyond its cuts.
+/// A Cell is an interval with what is needed to continue it beyond its cuts.
 struct Cell {
     Range range;
-    std::vector<int> owners;   ///< position among the subtree's leaves of the owner in each branch
+    std::vector<int> owners;   ///< by branch: position of the owner among the subtree's leaves
     std::vector<Range> parts;  ///< as in Interval
     std::vector<int> order;    ///< branch at each position
-    std::vector<char> before;  ///< branch b: its owner is the same left of the interval's begin
-    std::vector<char> after;   ///< branch b: its owner is the same right of the interval's end
+    std::vector<char> before;  ///< by branch: whether its owner is the same left of the interval's
+                               ///< begin
+    std::vector<char> after;   ///< by branch: whether its owner is the same right of the interval's
+                               ///< end
     bool odd = false;
 };
 
-/// The branch that stands beside a cut: of those whose owner does not change there the one with the
+/// Returns the branch beside a cut: of those whose owner does not change there the one with the
 /// shortest run.
 int joining_branch(const std::vector<Run>& runs, const std::vector<char>& spans) {
     int best = -1;
@@ -52,8 +54,8 @@ std::vector<int> order_of_parts(const std::vector<Run>& runs, const Cell& cell) 
     return order;
 }
 
-/// Answers one query; remembers the intervals that it has worked out, by the shape of the vertex,
-/// so that none is worked out twice. `vertex` stands for every vertex of its shape.
+/// A Query answers one query; it remembers the intervals that it has computed, by the shape of the
+/// vertex, so that none is computed twice. `vertex` stands for every vertex of its shape.
 class Query {
   public:
     Query(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
@@ -101,7 +103,8 @@ const Cell& Query::cell_at(int vertex, std::int64_t at) {
     return cells_[shape].emplace(begin, std::move(made)).first->second;
 }
 
-/// Owners' positions are among the leaves of `vertex`. Neighbours of the same shape are asked once.
+/// Returns the runs at `at`. Owners' positions are among the leaves of `vertex`. Neighbours of the
+/// same shape are asked once.
 std::vector<Run> Query::runs_of_branches(int vertex, std::int64_t at) {
     const int first_leaf = tree_.vertex(vertex).first_leaf;
     std::vector<Run> runs;
@@ -200,7 +203,7 @@ Run Query::run_at(int vertex, std::int64_t at) {
     return run;
 }
 
-/// Pieces of one branch join over a cut where its owner stays; `odd` is that of the run's first
+/// Joins pieces of one branch over a cut where its owner stays; `odd` is that of the run's first
 /// piece.
 void Query::extend_left(int vertex, std::size_t branch, const Cell* cell, Run& run) {
     while (run.range.begin == cell->range.begin && cell->before[branch]) {
@@ -271,7 +274,7 @@ std::vector<OwnedRange> OwnershipMap::owners(int vertex, Range window) const {
         const Range range = intersect(run.range, window);
         const int rank = tree_.rank_at(first_leaf + run.leaf);
         if (!answer.empty() && answer.back().rank == rank)
-            answer.back().range.end = range.end;  // granules that were dealt to one rank
+            answer.back().range.end = range.end;  // these granules were dealt to one rank
         else
             answer.push_back({range, rank});
     }

@@ -1,5 +1,6 @@
-// collectives/plan/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
-// ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or codecs.
+// collectives/plan/partition.hpp - computes who owns which elements at each vertex of the tree
+// (FlexReduce ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or
+// codecs.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +18,35 @@ struct OwnedRange {
     friend bool operator==(const OwnedRange&, const OwnedRange&) = default;
 };
 
-/// An interval of a vertex between two neighbouring cuts: it has one owner in each branch before
-/// the vertex's reduce-scatter, and is split into one part a branch by it.
+/// An Interval of a vertex lies between two neighbouring cuts: it has one owner in each branch
+/// before the vertex's reduce-scatter, which splits it into one part for each branch.
 struct Interval {
     Range range;
-    std::vector<int> owners;  ///< rank that owns the interval in branch b, before
-    std::vector<Range>
-        parts;  ///< what that owner keeps afterwards (may be empty); disjoint, covering `range`
+    std::vector<int> owners;   ///< by branch: the rank that owns the interval before
+    std::vector<Range> parts;  ///< by branch: what that owner keeps afterwards (may be empty);
+                               ///< disjoint, covering `range`
 };
 
-/// Ownership for `count_elems` elements cut only at multiples of `granule_elems` (and at the end).
+/// OwnershipMap computes ownership of `count_elems` elements cut only at multiples of
+/// `granule_elems` (and at the end).
 ///
-/// For every inner vertex, leaves to root: the cuts are the union of the ownership boundaries of
-/// all branches; every interval between cuts has one owner a branch and is split into as many parts
-/// as there are branches, equal up to one granule. Which branches get the odd granules rotates with
-/// the interval's position, so that none is favoured.
+/// For every inner vertex, leaves to root, the cuts are the union of the ownership boundaries of
+/// all branches; every interval between cuts has one owner in each branch and is split into as many
+/// parts as there are branches, equal up to one granule. Which branches get the odd granules
+/// rotates with the interval's position, so that none is favoured.
 ///
-/// Order of the parts: beside a cut stands the branch whose owner is the same on both sides of it
-/// (if there are several, the one with the shortest range, then the lowest), so that its two pieces
-/// join to one range; the others lie between in branch order. A branch wanted at both ends takes
-/// one end in even intervals and the other in odd ones. This needs only the interval's own owners,
-/// never a count of the intervals before it.
+/// The order of the parts is this: beside a cut comes the branch whose owner is the same on both
+/// sides of it (if there are several, the one with the shortest range, then the lowest), so that
+/// its two pieces join to one range; the others lie between in branch order. A branch wanted at
+/// both ends takes one end in even intervals and the other in odd ones. This needs only the
+/// interval's own owners, never a count of the intervals before it.
 ///
 /// A vertex whose shape is `dealt` has no overlay: every granule is an interval of its own and goes
-/// whole to one branch. Granules are dealt like cards: of as many granules as there are branches
-/// each branch gets one, and where a round begins changes from round to round and from height to
-/// height, so that ranks far below get even shares, too. Who owns a granule then follows from one
-/// way down the tree, whatever is beside it. For trees whose branches are so different that
-/// overlays cut finer than plans can be; with granules as coarse as plans should be fine.
+/// whole to one branch. Granules are dealt like cards: in each round every branch gets one, and the
+/// branch where a round begins changes from round to round and from height to height, so that ranks
+/// far below get even shares, too. Who owns a granule then follows from one way down the tree,
+/// whatever is beside it. This is for trees whose branches are so different that overlays cut finer
+/// than plans can be; granules should then be coarse.
 ///
 /// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
 /// (Vertex::shape), so a query costs time and memory in proportion to its answer and to the degrees
@@ -59,24 +61,26 @@ class OwnershipMap {
     std::int64_t count_elems() const { return count_elems_; }
     std::int64_t granule_elems() const { return granule_elems_; }
 
-    /// Who owns the elements of `window` inside the subtree of `vertex` after the reduce-scatter of
-    /// `vertex` itself: ascending, gapless, clipped to `window`, neighbours of one rank joined.
+    /// Returns who owns the elements of `window` inside the subtree of `vertex` after the
+    /// reduce-scatter of `vertex` itself: ascending, gapless, clipped to `window`, neighbours of
+    /// one rank joined.
     std::vector<OwnedRange> owners(int vertex, Range window) const;
 
-    /// The intervals of inner vertex `vertex` that overlap `window`, whole (not clipped),
+    /// Returns the intervals of inner vertex `vertex` that overlap `window`, whole (not clipped),
     /// ascending.
     std::vector<Interval> intervals(int vertex, Range window) const;
 
-    /// The same for several windows, ascending and disjoint; an interval that overlaps two of them
-    /// comes once.
+    /// Returns the intervals for several windows, ascending and disjoint; an interval that overlaps
+    /// two of them comes once.
     std::vector<Interval> intervals(int vertex, std::span<const Range> windows) const;
 
-    /// For every vertex above `rank`, leaves to root: the intervals that the rank has a part in, as
-    /// intervals(vertex, what the rank owns before that vertex). One query for the whole path.
+    /// Returns for every vertex above `rank`, leaves to root, the intervals that the rank has a
+    /// part in: intervals(vertex, what the rank owns before that vertex). One query serves the
+    /// whole path.
     std::vector<std::vector<Interval>> intervals_above(int rank) const;
 
-    /// What `rank` owns after the reduce-scatter of `vertex` (one of its ancestors, or its own
-    /// leaf: everything): ascending, neighbours joined.
+    /// Returns what `rank` owns after the reduce-scatter of `vertex` (one of its ancestors, or its
+    /// own leaf: everything): ascending, neighbours joined.
     std::vector<Range> target(int rank, int vertex) const;
 
   private:

@@ -18,33 +18,33 @@ namespace gradcoll {
 enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
 std::string_view name_of(Collective collective);
 
-/// How the branches of a vertex swap what they have: the number of a row of the table of exchanges
-/// (exchange/exchange.hpp has their names), or one of two other kinds.
+/// An Exchange says how the branches of a vertex swap what they have: it is the number of a row of
+/// the table of exchanges (exchange/exchange.hpp has their names), or one of two other kinds.
 enum class Exchange : std::uint8_t {
-    direct = 0,  ///< the row that a vertex has unless another is chosen
-    single = 3,  ///< exact allreduce without feedback only, and only if all vertices above do the
-                 ///< same
+    direct = 0,  ///< the default
+    single = 3,  ///< only in exact allreduces without feedback, and only if all vertices above do
+                 ///< the same
     merged = 4   ///< no exchange here: the branches are branches of the vertex above
                  ///< (build/merge.hpp)
 };
 
-/// Who makes the plan from tree and spec: the number of a row of the table of builders
+/// A Builder makes the plan from tree and spec: it is the number of a row of the table of builders
 /// (build/builder.hpp has their names).
 enum class Builder : std::uint8_t {
-    flexreduce = 0  ///< unless another is chosen
+    flexreduce = 0  ///< the default
 };
 
-/// Numbers of exchanges and builders from folders outside the project begin here.
+/// Exchanges and builders from folders outside the project have numbers from here on.
 inline constexpr std::uint8_t first_outside_number = 128;
 
-/// How the branches of one vertex talk to each other.
+/// A VertexChoice says how the branches of one vertex talk to each other.
 struct VertexChoice {
     Exchange exchange = Exchange::direct;
     CodecId codec = CodecId::exact;
 };
 
-/// A choice for every vertex (index: vertex id; leaves' are ignored). Immutable and shared: copies
-/// cost nothing however large the tree is, and the hash is worked out once
+/// VertexChoices holds a choice for every vertex (index: vertex id; leaves' are ignored). Immutable
+/// and shared: copies cost nothing however large the tree is, and the hash is computed once
 /// (docs/decisions/006-choices-are-shared.md). Empty: direct and exact everywhere. Thread safe.
 class VertexChoices {
   public:
@@ -56,11 +56,11 @@ class VertexChoices {
     const VertexChoice& operator[](std::size_t vertex) const { return list_->by_vertex[vertex]; }
     const VertexChoice* begin() const { return empty() ? nullptr : list_->by_vertex.data(); }
     const VertexChoice* end() const { return begin() + size(); }
-    /// That of a vertex, also if there are none.
+    /// Returns the choice of a vertex, also if there are none.
     VertexChoice of(int vertex) const {
         return empty() ? VertexChoice{} : list_->by_vertex[static_cast<std::size_t>(vertex)];
     }
-    /// The same with one codec at every vertex.
+    /// Returns these choices with one codec at every vertex.
     VertexChoices with_codec(CodecId codec) const;
 
     std::uint64_t hash() const { return empty() ? 0 : list_->hash; }
@@ -74,28 +74,29 @@ class VertexChoices {
     std::shared_ptr<const List> list_;
 };
 
-/// What is to be planned: only facts that all ranks know alike. All ranks' plans for one spec fit
-/// together.
+/// A PlanSpec says what to plan, with only facts that all ranks share. All ranks' plans for one
+/// spec fit together.
 struct PlanSpec {
     Collective collective = Collective::allreduce;
-    /// Of the whole vector (reduce_scatter_block and allgather: ranks * block).
+    /// Counts the whole vector (reduce_scatter_block and allgather: ranks * block).
     std::int64_t count_elems = 0;
     ElementType type = ElementType::f32;
     std::uint32_t elem_bytes = 4;
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
     std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
-    /// flexreduce: ownership is dealt out by granules where overlays cut too finely
+    /// Makes flexreduce deal out ownership by granules where overlays cut too finely
     /// (partition.hpp).
     bool dealt = false;
     VertexChoices choices;
-    /// Of the allgather phase: what owners encode once. Their bytes are forwarded from the root
-    /// down while each vertex's choice is lossy; the first exact vertex passes the decoded values
-    /// on, and so do all below it. If the root's choice or this is exact, the whole phase is exact.
+    /// Owners encode with this codec once, in the allgather phase. Their bytes are forwarded from
+    /// the root down while each vertex's choice is lossy; the first exact vertex passes the decoded
+    /// values on, and so do all below it. If the root's choice or this is exact, the whole phase is
+    /// exact.
     CodecId down_codec = CodecId::exact;
-    /// Encode steps add and update a residual. Then every message of the way up and every owner's
-    /// final values are encoded, to plain unframed bytes where the codec is exact: so the
-    /// residual's layout depends on the tree, exchanges, count, granule and chunk only, not on
+    /// Makes encode steps add and update a residual. Then every message of the way up and every
+    /// owner's final values are encoded, to plain unframed bytes where the codec is exact: so the
+    /// residual's layout depends only on the tree, exchanges, count, granule and chunk, not on
     /// codecs, and what is left from a lossy call leaves with the next exact one. Needs floats and
     /// a granule that is a multiple of lossy_block_elems.
     bool feedback = false;
@@ -106,26 +107,28 @@ struct PlanSpec {
 };
 bool operator==(const VertexChoice&, const VertexChoice&);
 
-/// Whether anything on the way up or down is encoded with loss.
+/// Returns whether anything on the way up or down is encoded with loss.
 bool is_lossy(const PlanSpec& spec);
-/// A codec of it whose encodings may be shorter than their bound; exact: all have a fixed rate.
+/// Returns a codec of the spec whose encodings may be shorter than their bound; exact: all have a
+/// fixed rate.
 CodecId variable_rate_codec(const PlanSpec& spec);
-/// One whose messages are packed without loss; exact: there is none.
+/// Returns a codec whose messages are packed without loss; exact: there is none.
 CodecId packed_codec(const PlanSpec& spec);
-/// Whether messages may be shorter than their slots.
+/// Returns whether messages may be shorter than their slots.
 bool length_depends_on_data(const PlanSpec& spec);
 
-/// Whether several ranks may add up the same elements, all in the same order: with single exchanges
-/// up to the root, and in plans of other builders than flexreduce.
+/// Returns whether several ranks may add up the same elements, all in the same order: with single
+/// exchanges up to the root, and in plans of other builders than flexreduce.
 bool may_have_several_owners(const PlanSpec& spec);
 
-/// What a call may lose is dealt out in parts: each lossy encoding takes as many as its codec says
-/// (loss_parts_of()).
+/// LossParts says how the loss that a call may have is dealt out: each lossy encoding takes as many
+/// parts as its codec says (loss_parts_of()).
 struct LossParts {
-    /// That the error of any element of the result adds up, at most: those of all encodings that
-    /// its contributions go through on the way up, and of one on the way down. Proved by verify().
+    /// The error of any element of the result adds up at most this many parts: those of all
+    /// encodings that its contributions go through on the way up, and of one on the way down.
+    /// verify() proves it.
     std::int64_t together = 0;
-    std::int64_t largest = 0;  ///< of one encoding
+    std::int64_t largest = 0;  ///< the most parts of one encoding
 
     friend bool operator==(const LossParts&, const LossParts&) = default;
 };
@@ -135,8 +138,8 @@ struct Plan {
     int rank = 0;
     int rank_count = 1;
     std::int64_t chunk_count = 0;  ///< 0 for an empty vector
-    Schedule body;                 ///< of every chunk but a shorter last one
-    Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
+    Schedule body;                 ///< steps of every chunk except a shorter last one
+    Schedule tail;                 ///< steps of the last chunk if it is shorter; empty otherwise
     /// Messages' stage numbers are below this, the same on all ranks.
     std::uint32_t stage_count = 0;
     LossParts loss_parts;
@@ -144,18 +147,18 @@ struct Plan {
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;
     }
-    /// Of the whole call: chunk after chunk, each as Schedule::residual_elems.
+    /// Returns the elements of the whole call, chunk after chunk, each as Schedule::residual_elems.
     std::int64_t residual_elems() const;
     std::string to_text() const;
 };
 
-/// Memory that the plan holds: itself, its steps, dependencies and slots. Without the choices,
-/// which all plans of a call share.
+/// Returns the memory that the plan holds: itself, its steps, dependencies and slots, without the
+/// choices, which all plans of a call share.
 std::size_t bytes_held(const Plan& plan);
 
-/// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
-/// the benchmark call wire bytes. Exact unless length_depends_on_data(), else a bound: what was
-/// sent is in the statistics of the call.
+/// Returns the bytes that this plan's rank sends in one call, headers included; `GC_Comm_get_stats`
+/// and the benchmark call them wire bytes. Exact unless length_depends_on_data(), else a bound:
+/// what was sent is in the statistics of the call.
 std::uint64_t bytes_sent(const Plan& plan);
 
 }  // namespace gradcoll

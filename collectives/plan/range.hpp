@@ -1,5 +1,5 @@
-// collectives/plan/range.hpp - a run of neighbouring elements: what steps, ownership and the
-// verifier count in.
+// collectives/plan/range.hpp - a run of neighbouring elements, the unit of steps, ownership and the
+// verifier.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Half-open range of elements [begin, end).
+/// A Range is a half-open range of elements [begin, end).
 struct Range {
     std::int64_t begin = 0;
     std::int64_t end = 0;
