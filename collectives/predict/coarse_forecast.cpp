@@ -1,5 +1,5 @@
-// collectives/predict/coarse_forecast.cpp - each vertex by itself, and how chunks flow through the
-// levels.
+// collectives/predict/coarse_forecast.cpp - predicts each vertex by itself, and how chunks flow
+// through the levels.
 #include <algorithm>
 
 #include "collectives/exchange/exchange.hpp"
@@ -12,26 +12,26 @@ namespace {
 
 constexpr double least_gain = 0.01;
 
-/// Of bytes that each branch sends its part of.
+/// Returns the time of the bytes of which each branch sends its part.
 double part_us(const Tree& tree, int vertex, double wire_bytes, const LinkFigures& link) {
     const auto degree = static_cast<double>(tree.children(vertex).size());
     return wire_bytes * (degree - 1) / degree / (link.gbytes_per_s * 1e3);
 }
 
-/// Bytes on the wire for one of the vector, both phases together. The way down is encoded where the
-/// way up is: what is exact above is not looked at.
+/// Returns the bytes on the wire for one byte of the vector, both phases together. The way down is
+/// assumed to be encoded where the way up is; exact levels above are ignored.
 double wire_bytes_per_byte(const PlanSpec& spec, CodecId up) {
     const CodecId down = up == CodecId::exact ? CodecId::exact : spec.down_codec;
     return (wire_bytes(spec, up, 1) + wire_bytes(spec, down, 1)) / spec.elem_bytes;
 }
 
 struct LevelTime {
-    double latency_us = 0;   ///< of one phase
-    double us_per_byte = 0;  ///< of both
-    double messages = 0;     ///< that a rank sends and receives, of both
+    double latency_us = 0;   ///< for one phase
+    double us_per_byte = 0;  ///< for both phases
+    double messages = 0;     ///< messages that a rank sends and receives in both phases
 };
 
-/// By height of the vertices; the slowest one of a height counts.
+/// Returns times by height of the vertices; the slowest one of a height counts.
 std::vector<LevelTime> level_times(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::vector<double> outlets = outlets_us_per_byte(tree, tuning, VertexChoices{});
     const std::vector<double> latencies = message_latencies_us(tree, tuning);
@@ -52,7 +52,7 @@ std::vector<LevelTime> level_times(const Tree& tree, const Tuning& tuning, const
     return levels;
 }
 
-/// Of one byte of the vector.
+/// Returns the time of the busiest link for one byte of the vector.
 double busiest_link_us_per_byte(const Tree& tree, const Tuning& tuning, PlanSpec spec) {
     constexpr double elems = 1 << 20;
     spec.count_elems = static_cast<std::int64_t>(elems);
@@ -61,8 +61,9 @@ double busiest_link_us_per_byte(const Tree& tree, const Tuning& tuning, PlanSpec
            (elems * spec.elem_bytes);
 }
 
-/// Each element of a lossy allreduce passes a codec three times on a rank: encoded and summed on
-/// the way up, decoded on the way down. The slowest codec counts.
+/// Returns the codecs' time for each byte. Each element of a lossy allreduce passes a codec three
+/// times on a rank: encoded and summed on the way up, decoded on the way down. The slowest codec
+/// counts.
 double codec_us_per_byte(const Tuning& tuning, const PlanSpec& spec) {
     double slowest_us = 0;
     const auto take = [&](CodecId codec) {

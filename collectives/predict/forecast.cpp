@@ -1,4 +1,4 @@
-// collectives/predict/forecast.cpp - what bounds a call, what one takes through shared memory, and
+// collectives/predict/forecast.cpp - what bounds a call, the time of one through shared memory, and
 // exchanges among all ranks that know nothing of the tree.
 #include "collectives/predict/forecast.hpp"
 
@@ -20,7 +20,7 @@ Forecast of_links(const Tree& tree, const Tuning& tuning, std::vector<double> by
     return forecast;
 }
 
-/// Everything happens once: nothing overlaps.
+/// Returns the forecast of a call in one piece: nothing overlaps.
 Forecast in_one_piece(Forecast forecast, const TimeParts& parts) {
     static_cast<TimeParts&>(forecast) = parts;
     forecast.total_us = parts.sum_us();
@@ -29,8 +29,8 @@ Forecast in_one_piece(Forecast forecast, const TimeParts& parts) {
     return forecast;
 }
 
-/// A core encodes and adds up on the way up, and decodes on the way down. No caches: vectors that
-/// are compared in this way are long.
+/// Returns the codec's time on a core, which encodes and adds up on the way up, and decodes on the
+/// way down. Caches are ignored: vectors that are compared in this way are long.
 double codec_us(const Tuning& tuning, const PlanSpec& call, CodecId codec, double elems) {
     const double bytes = elems * call.elem_bytes;
     return add_us(tuning, codec, bytes, beyond_caches) +

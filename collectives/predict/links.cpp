@@ -108,8 +108,8 @@ std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec) 
     return sums_of(expected_loads(tree, spec));
 }
 
-/// Parents come before their children. A merged vertex has the codec of the one above, so it does
-/// not matter that it has no exchange.
+/// Goes through parents before their children. A merged vertex has the codec of the one above, so
+/// it does not matter that it has no exchange.
 std::vector<char> framed_down(const Tree& tree, const PlanSpec& spec) {
     std::vector<char> framed(static_cast<std::size_t>(tree.vertex_count()), 0);
     for (const int vertex : tree.inner_vertices()) {

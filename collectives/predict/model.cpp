@@ -1,4 +1,4 @@
-// collectives/predict/model.cpp - what one link, one message, one codec and one core take.
+// collectives/predict/model.cpp - the time that one link, one message, one codec and one core take.
 #include "collectives/predict/model.hpp"
 
 #include "base/index.hpp"
@@ -7,12 +7,13 @@
 namespace gradcoll {
 namespace {
 
-/// Of plain bytes at GB/s of plain bytes.
+/// Returns the time of plain bytes at GB/s of plain bytes.
 double work_us(double plain_bytes, double gbytes_per_s) {
     return plain_bytes / (gbytes_per_s * 1e3);
 }
 
-/// What a core takes to pack, or to unpack, what `plain_bytes` encode to; 0 of codecs that do not.
+/// Returns the time of a core to pack, or to unpack, what `plain_bytes` encode to; 0 for codecs
+/// that do not pack.
 double packing_us(const Tuning& tuning, CodecId codec, double plain_bytes,
                   double PackingSpeed::*gbytes_per_s) {
     const Packing packing = packing_of(codec);
@@ -77,7 +78,7 @@ double bounded_senders_factor(const Tree& tree, const Tuning& tuning, int vertex
                     1 + tuning.most_incast_loss);
 }
 
-/// Children have higher numbers than their parents.
+/// Goes through children before their parents, which have lower numbers.
 std::vector<double> climb_latencies_us(const Tree& tree, const Tuning& tuning) {
     std::vector<double> us(at(tree.vertex_count()), 0.0);
     for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {

@@ -1,5 +1,5 @@
-// collectives/predict/tree_forecast.cpp - a call over the tree: one chunk's way, then the chunks
-// behind it.
+// collectives/predict/tree_forecast.cpp - predicts a call over the tree: one chunk's way, then the
+// chunks behind it.
 #include <algorithm>
 
 #include "collectives/build/merge.hpp"
@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// Levels of a tree with merged vertices, as those of the tree that it was made of.
+/// Returns the levels of a tree with merged vertices as those of the given tree.
 std::vector<LevelForecast> in_given_tree(const Tree& tree, const PlannedTree& planned,
                                          const std::vector<LevelForecast>& levels) {
     if (!planned.has_merged()) return levels;
@@ -25,7 +25,8 @@ std::vector<LevelForecast> in_given_tree(const Tree& tree, const PlannedTree& pl
     return given;
 }
 
-/// What holds every further chunk up; where there is less than a whole one, the first counts.
+/// Returns what holds every further chunk up; with less than one further chunk, what bounds the
+/// first.
 Bound bound_of(const ChunkFlow& flow, double further, const TimeParts& first) {
     if (further < 1) return bound_of(first);
     if (flow.further_us() == flow.link_us) return Bound::link;
@@ -50,7 +51,7 @@ Forecast forecast_tree(const Tree& tree, const Tuning& tuning, const PlanSpec& s
     const std::int64_t chunk =
         spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
     forecast.chunks = (spec.count_elems + chunk - 1) / chunk;
-    // The last chunk may be shorter: it counts as the part of a chunk that it is.
+    // The last chunk may be shorter: it counts as a part of a chunk.
     const double further = static_cast<double>(spec.count_elems) / static_cast<double>(chunk) - 1;
     const double chunks = further + 1;
 
@@ -60,7 +61,7 @@ Forecast forecast_tree(const Tree& tree, const Tuning& tuning, const PlanSpec& s
     forecast.levels = in_given_tree(tree, planned, walk.levels());
     forecast.working_set_bytes = walk.largest_working_set_bytes();
     forecast.core_total_us = walk.busiest_core_us() * chunks;
-    // Of the given tree: merged vertices have links, too.
+    // The given tree counts here: merged vertices have links, too.
     const BusiestLink busiest = busiest_link(tree, tuning, forecast.bytes_on_links);
     forecast.slowest_link = busiest.vertex;
     forecast.slowest_link_us = busiest.us;

@@ -1,4 +1,4 @@
-// collectives/predict/tree_walk.cpp - the longest way through the tree, the busiest core.
+// collectives/predict/tree_walk.cpp - finds the longest way through the tree, and the busiest core.
 #include "collectives/predict/tree_walk.hpp"
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace gradcoll {
 struct TreeWalk::Branches {
     int vertex = 0;
     double degree = 0;
-    Below worst;                   ///< of all branches, in each respect
-    double us_per_byte = 0;        ///< of what leaves a branch, of the slowest
-    double message_us = 0;         ///< latency: up from the two farthest branches' farthest ranks
-    double holders = 0;            ///< of an element, in all branches together
-    bool copied = false;           ///< bytes between the branches are copied by the host's cores
-    double working_set_bytes = 0;  ///< of the host
+    Below worst;                   ///< the worst of all branches, in each respect
+    double us_per_byte = 0;        ///< for a byte that leaves a branch, of the slowest
+    double message_us = 0;         ///< latency up from the two farthest branches' farthest ranks
+    double holders = 0;            ///< holders of an element, in all branches together
+    bool copied = false;           ///< the host's cores copy the bytes between the branches
+    double working_set_bytes = 0;  ///< working set of the host
 };
 
-/// Children have higher numbers than their parents: from the last vertex to the first every one
-/// comes after all that is below it.
+/// Visits the vertices from the last to the first: children have higher numbers than their parents,
+/// so each vertex comes after all that is below it.
 TreeWalk::TreeWalk(const Tree& tree, const PlanSpec& spec, const Tuning& tuning, double chunk_elems)
     : tree_(tree),
       spec_(spec),
@@ -46,13 +46,14 @@ double TreeWalk::largest_working_set_bytes() const {
     return working_set_bytes(most);
 }
 
-/// Input and output of all ranks of a host, in the whole call.
+/// Returns the bytes of input and output of all ranks of a host, in the whole call.
 double TreeWalk::working_set_bytes(int host_ranks) const {
     return static_cast<double>(spec_.count_elems) * spec_.elem_bytes * (spec_.in_place ? 1 : 2) *
            host_ranks;
 }
 
-/// A host is the highest vertex that connects none; all vertices inside it share its cores.
+/// Counts the ranks of each host. A host is the highest vertex that connects none; all vertices
+/// inside it share its cores.
 void TreeWalk::count_host_ranks() {
     for (int id = 0; id < tree_.vertex_count(); ++id) {
         const Vertex& vertex = tree_.vertex(id);
@@ -92,8 +93,8 @@ TreeWalk::Branches TreeWalk::branches_of(int vertex) const {
     return all;
 }
 
-/// Both phases of a vertex on top of what its branches took. After a single exchange everybody
-/// keeps everything, after any other a part.
+/// Adds both phases of a vertex to what its branches took. After a single exchange everybody keeps
+/// everything, after any other a part.
 void TreeWalk::exchange_at(int vertex) {
     const Branches all = branches_of(vertex);
     const bool single = spec_.choices.of(vertex).exchange == Exchange::single;
@@ -107,8 +108,8 @@ void TreeWalk::exchange_at(int vertex) {
     if (level.vertex < 0 || here.sum_us() > level.sum_us()) level = {here, vertex};
 }
 
-/// Every holder hears once from each other branch, and tells as many as they are more than those of
-/// its own.
+/// Returns the time of a single exchange. Every holder receives once from each other branch, and
+/// sends as many messages as the other branches have holders for each of its own.
 TimeParts TreeWalk::single_exchange(const Branches& all) const {
     const double others = all.degree - 1;
     const double bytes = wire_bytes(spec_, CodecId::exact, chunk_elems_);
@@ -132,8 +133,9 @@ TimeParts TreeWalk::single_exchange(const Branches& all) const {
     return with_crowded_cores(parts, all, 1);
 }
 
-/// Exchanges of parts: every branch sends (degree - 1) / degree of what it has, or a multiple of
-/// that, up and down alike; they differ in rounds and in how many send to one at a time.
+/// Returns the time of an exchange of parts: every branch sends (degree - 1) / degree of what it
+/// has, or a multiple of that, up and down alike; exchanges differ in rounds and in how many send
+/// to one at a time.
 TimeParts TreeWalk::split_exchange(const Branches& all) const {
     const VertexChoice choice = spec_.choices.of(all.vertex);
     const int degree = static_cast<int>(all.degree);
@@ -167,7 +169,8 @@ double TreeWalk::copy_gbytes_per_s(const Branches& all) const {
     return tuning_.link_below(tree_.vertex(all.vertex).kind).gbytes_per_s.at(all.working_set_bytes);
 }
 
-/// Ranks that share a core do their work one after another, and wait for their turns.
+/// Returns the time for ranks that share a core: they do their work one after another, and wait for
+/// their turns.
 TimeParts TreeWalk::with_crowded_cores(TimeParts parts, const Branches& all, double rounds) const {
     const double crowd = ranks_a_core(tuning_, all.worst.host_ranks);
     parts.core_us *= crowd;
@@ -176,8 +179,9 @@ TimeParts TreeWalk::with_crowded_cores(TimeParts parts, const Branches& all, dou
     return parts;
 }
 
-/// Sent by one rank: one to every owner that it shares with in another branch; some exchanges have
-/// to do with all branches at once, others with one a round, or a few.
+/// Returns the messages that one rank sends in a round: one to every owner that it shares with in
+/// another branch. Some exchanges deal with all branches at once, others with one a round, or a
+/// few.
 double TreeWalk::messages_a_round(const Branches& all, Exchange exchange) const {
     double count = 0;
     for (const int child : tree_.children(all.vertex))
@@ -188,7 +192,8 @@ double TreeWalk::messages_a_round(const Branches& all, Exchange exchange) const 
                : count / all.degree * senders_at_once(exchange, static_cast<int>(all.degree));
 }
 
-/// Where encodings travel down, the root's owners encode their final values once and decode them.
+/// Adds the root's encoding: if encodings travel down, its owners encode their final values once
+/// and decode them.
 void TreeWalk::encode_at_root() {
     if (framed_.front() == 0 || spec_.collective == Collective::reduce_scatter_block) return;
     Below& root = below_.front();

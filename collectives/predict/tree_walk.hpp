@@ -1,5 +1,6 @@
-// collectives/predict/tree_walk.hpp - one chunk on its way through the tree, up and back down: the
-// longest way from a leaf to the root, and what the busiest core does. Part of forecast_tree().
+// collectives/predict/tree_walk.hpp - follows one chunk on its way through the tree, up and back
+// down: the longest way from a leaf to the root, and the work of the busiest core. Part of
+// forecast_tree().
 #pragma once
 
 #include <vector>
@@ -11,30 +12,30 @@
 
 namespace gradcoll {
 
-/// Walks once, when it is made. Nothing of the tree may be merged (PlannedTree). Keeps references.
-/// Time: linear in vertices.
+/// TreeWalk walks once, when it is made. Nothing of the tree may be merged (PlannedTree). Keeps
+/// references. Time: linear in vertices.
 class TreeWalk {
   public:
     TreeWalk(const Tree& tree, const PlanSpec& spec, const Tuning& tuning, double chunk_elems);
 
-    /// Of the chunk, from a leaf up through all levels and back down.
+    /// Returns the time of the chunk, from a leaf up through all levels and back down.
     const TimeParts& longest_way() const { return below_.front().longest; }
-    /// The most that one rank's core works for the chunk.
+    /// Returns the most that one rank's core works for the chunk.
     double busiest_core_us() const { return below_.front().core_us; }
     const std::vector<LevelForecast>& levels() const { return levels_; }
-    /// Of the host with the most ranks.
+    /// Returns the working set of the host with the most ranks.
     double largest_working_set_bytes() const;
 
   private:
-    /// What is known of the ranks below a vertex.
+    /// Below is what is known of the ranks below a vertex.
     struct Below {
-        double most_share = 1;   ///< of the vector: what the leaf owns that owns most
-        double least_share = 1;  ///< and least
-        int host_ranks = 1;      ///< that share the cores with the ranks below
-        TimeParts longest;       ///< way of one chunk from a leaf up through the vertex and back
+        double most_share = 1;   ///< part of the vector that the leaf owns that owns most
+        double least_share = 1;  ///< part of the vector that the leaf owns that owns least
+        int host_ranks = 1;      ///< ranks that share the cores with the ranks below
+        TimeParts longest;       ///< time of one chunk from a leaf up through the vertex and back
         double core_us = 0;      ///< the most that one rank works, this vertex included
     };
-    /// An exchange as all of its branches together make it.
+    /// Branches is an exchange as all of its branches together make it.
     struct Branches;
 
     void count_host_ranks();
@@ -53,7 +54,7 @@ class TreeWalk {
     const PlanSpec& spec_;
     const Tuning& tuning_;
     double chunk_elems_;
-    // By vertex:
+    // These are indexed by vertex:
     std::vector<char> framed_;       ///< framed_down()
     std::vector<double> holders_;    ///< holder_counts()
     std::vector<double> climbs_us_;  ///< climb_latencies_us()

@@ -28,7 +28,8 @@ Tuning::Tuning() : codecs_said(all_codec_forms().size()) {
         const PackingRates& rates = rates_of(static_cast<Packing>(packing));
         packings[packing] = {rates.pack, rates.unpack};
     }
-    // Inside a host: copies through shared memory. Between hosts: a plain cluster network.
+    // Links inside a host are copies through shared memory; links between hosts are those of a
+    // plain cluster network.
     for (std::size_t kind = 0; kind < links.size(); ++kind)
         links[kind] = connects_hosts(static_cast<VertexKind>(kind)) ? LinkSpeed{3.0, 5.0}
                                                                     : LinkSpeed{6.0, 0.6};

@@ -1,4 +1,4 @@
-// From JSON text to a tuning.
+// collectives/predict/tuning_file/tuning_file.cpp - makes a tuning from JSON text.
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the figures may be. Speeds must not be 0, or times were infinite.
+/// Limits bound the figures. Speeds must not be 0, or times would be infinite.
 struct Limits {
     double least = 0;
     double most = 1e9;
@@ -30,7 +30,7 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t most_cores = 1 << 16;
 constexpr std::size_t most_points = 64;
 
-/// Reads into `tuning`; the first thing that is wrong stops it.
+/// Reader reads into `tuning` and stops at the first fault.
 class Reader {
   public:
     explicit Reader(std::string_view source) : source_(source) {}
@@ -136,7 +136,8 @@ class Reader {
         return members(json, place, known);
     }
 
-    /// "inside" and "between" mean every kind there; a kind by its name is stronger.
+    /// Reads the links: "inside" and "between" mean every kind there; a kind by its name takes
+    /// precedence.
     Status links(const Json& json, const std::string& place) {
         Members known;
         for (const bool between : {false, true})
@@ -194,7 +195,7 @@ class Reader {
                          }}});
     }
 
-    /// A number, or points {"bytes", "gbytes_per_s"} by bytes.
+    /// Reads a number, or points {"bytes", "gbytes_per_s"} in the order of bytes.
     Status read_speed(const Json& json, const std::string& place, Speed& speed) const {
         if (!json.is_array()) {
             double figure = 0;

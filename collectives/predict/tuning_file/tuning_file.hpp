@@ -1,5 +1,5 @@
-// collectives/predict/tuning_file/tuning_file.hpp - a tuning as JSON text (docs/tuning.md): what
-// GC_TUNING_FILE names, scripts/tune writes and gc_plan --tuning reads.
+// collectives/predict/tuning_file/tuning_file.hpp - reads and writes a tuning as JSON text
+// (docs/tuning.md), which GC_TUNING_FILE names, scripts/tune writes and gc_plan --tuning reads.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@ namespace gradcoll {
 /// A larger file is not read at all.
 inline constexpr std::size_t largest_tuning_bytes = std::size_t{1} << 20;
 
-/// Keys that are missing keep the shipped figures. Untrusted text; `source` is for messages.
-/// Errors: invalid_argument naming the source, the key, the value and what is allowed.
+/// Reads a tuning. Keys that are missing keep the shipped figures. The text is not trusted;
+/// `source` is for messages. Errors: invalid_argument naming the source, the key, the value and
+/// what is allowed.
 Result<Tuning> tuning_from(std::string_view text, std::string_view source);
 
-/// The text of a regular file, which is not too large. Errors: io, naming the file.
+/// Returns the text of a regular file that is not too large. Errors: io, naming the file.
 Result<std::string> read_tuning_text(const std::string& path);
 
-/// Both. Errors: as above.
+/// Reads the file and the tuning in it. Errors: those of both.
 Result<Tuning> read_tuning(const std::string& path);
 
-/// Every figure, so that tuning_from() gives the same tuning. `about`: a note for people, kept
-/// under "about" if not empty.
+/// Writes every figure, so that tuning_from() gives the same tuning. `about` is a note for people,
+/// kept under "about" if not empty.
 std::string text_of(const Tuning& tuning, std::string_view about = {});
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// A tuning as JSON text.
+// collectives/predict/tuning_file/tuning_text.cpp - writes a tuning as JSON text.
 #include <nlohmann/json.hpp>
 
 #include "collectives/predict/tuning_file/tuning_file.hpp"
@@ -41,7 +41,7 @@ OrderedJson links_of(const Tuning& tuning) {
     OrderedJson links = OrderedJson::object();
     for (std::size_t number = 0; number < vertex_kind_count; ++number) {
         const auto kind = static_cast<VertexKind>(number);
-        if (kind == VertexKind::rank) continue;  // has no branches
+        if (kind == VertexKind::rank) continue;  // a rank has no branches
         const LinkSpeed& link = tuning.link_below(kind);
         links[std::string(name_of(kind))] = {{"gbytes_per_s", json_of(link.gbytes_per_s)},
                                              {"latency_us", link.latency_us}};
