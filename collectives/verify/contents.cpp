@@ -1,4 +1,4 @@
-// collectives/verify/contents.cpp - what memory holds, without data.
+// collectives/verify/contents.cpp - the contents of memory, without data.
 #include "collectives/verify/contents.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ std::int64_t Memory::bytes_of(const Content& content) const {
         bound_bytes(content.codec, static_cast<std::size_t>(elem_bytes_), count));
 }
 
-/// How many elements the first `bytes` of a content hold, if it can be cut there.
+/// Returns how many elements the first `bytes` of a content hold, if it can be cut there.
 std::optional<std::int64_t> Memory::elems_in(const Content& content, std::int64_t bytes) const {
     if (bytes == bytes_of(content)) return content.elems.size();
     const auto block = static_cast<std::int64_t>(codec_block_elems(content.codec));

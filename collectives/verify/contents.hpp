@@ -1,4 +1,4 @@
-// collectives/verify/contents.hpp - what memory holds, without data: for every piece, whose
+// collectives/verify/contents.hpp - the contents of memory, without data: for every piece, whose
 // contributions are in it.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace gradcoll::verification {
 
-/// Elements `elems`, as values or encoded with `codec`; `term` says what they are the sum of.
+/// A Content is the elements `elems`, as values or encoded with `codec`; `term` says what they are
+/// the sum of.
 struct Content {
     Range elems;
     CodecId codec = CodecId::exact;
@@ -20,13 +21,14 @@ struct Content {
 };
 using Contents = std::vector<Content>;  ///< one after another in memory
 
-/// One area of one rank, by bytes.
+/// Memory is one area of one rank, by bytes.
 class Memory {
   public:
     explicit Memory(std::size_t elem_bytes) : elem_bytes_(static_cast<std::int64_t>(elem_bytes)) {}
 
     void write(std::int64_t begin_bytes, const Contents& contents);
-    /// Nothing if a part was never written, or an encoding would have to be cut where it cannot be.
+    /// Returns nothing if a part was never written, or an encoding would have to be cut where it
+    /// cannot be.
     std::optional<Contents> read(Range bytes) const;
 
     std::int64_t bytes_of(const Content& content) const;
@@ -41,10 +43,10 @@ class Memory {
     std::map<std::int64_t, Content> pieces_;  ///< by first byte; disjoint
 };
 
-/// The same, with neighbours of one term joined: equal for equal contents.
+/// Returns the contents with neighbours of one term joined: equal for equal contents.
 Contents joined(const Contents& contents);
 
-/// Whether the contents are the values of exactly these elements.
+/// Returns whether the contents are the values of exactly these elements.
 bool are_values_of(const Contents& contents, Range elems);
 
 }  // namespace gradcoll::verification

@@ -14,15 +14,16 @@
 namespace gradcoll::verification {
 namespace {
 
-using RankSet = std::vector<std::uint64_t>;  ///< one bit a rank
+using RankSet = std::vector<std::uint64_t>;  ///< one bit for each rank
 
-/// What a value is: the sum of whose contributions, in which order. Every encoding makes a new
-/// term, and every reduction one for its two operands, so equal terms are equal bits.
+/// A Term says what a value is: the sum of whose contributions, in which order. Every encoding
+/// makes a new term, and every reduction one for its two operands, so equal terms are equal bits.
 struct Term {
     RankSet ranks;
     bool encoded = false;  ///< nothing was added since it was last encoded with a lossy codec
-    std::int64_t loss_parts = 0;  ///< of the encodings of all that was added up
-    Contents parts;  ///< instead of ranks, where one block of a codec holds values of several terms
+    std::int64_t loss_parts = 0;  ///< sum over the encodings of all that was added up
+    Contents parts;  ///< used instead of ranks if one block of a codec holds values of several
+                     ///< terms
 };
 
 class Interpreter {
@@ -68,7 +69,7 @@ class Interpreter {
         for (int rank = 1; rank < all_.rank_count; ++rank) merge(set, only(rank));
         return set;
     }
-    /// False if somebody is in both.
+    /// Adds `other` to `set`; returns false if a rank is in both.
     static bool merge(RankSet& set, const RankSet& other) {
         bool disjoint = true;
         for (std::size_t w = 0; w < set.size(); ++w) {
@@ -78,14 +79,14 @@ class Interpreter {
         return disjoint;
     }
 
-    /// What a rank brings: everything, or its own block.
+    /// Returns what a rank contributes: everything, or its own block.
     Range input_elems(int rank) const {
         if (all_.spec.collective != Collective::allgather) return {0, all_.count_elems()};
         return {rank * block(), (rank + 1) * block()};
     }
 
-    /// Bytes of one of a step's places; of a framed message without what is in front of its
-    /// encodings.
+    /// Returns the bytes of one of a step's places; for a framed message without what is in front
+    /// of its encodings.
     Range bytes_of(int rank, const Step& step, int which) const {
         const Access access = footprint_of(
             step, geometry_of(all_.schedule(rank), all_.spec))[static_cast<std::size_t>(which)];
@@ -225,8 +226,8 @@ class Interpreter {
         return {};
     }
 
-    /// After the reduce-scatter every element must be complete on one rank, and on one only; where
-    /// the spec says so on any number of ranks that all added up in the same order.
+    /// Checks that after the reduce-scatter every element is complete on one rank, and on one only;
+    /// if the spec allows it, on any number of ranks that all added up in the same order.
     Status check_owners() {
         if (all_.spec.collective == Collective::allgather || all_.rank_count == 1) return {};
         std::sort(complete_.begin(), complete_.end(),
@@ -310,7 +311,7 @@ class Interpreter {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
         sums_;  ///< by operands: the term of their sum
     RankSet everybody_;
-    Contents complete_;  ///< where some rank reached everybody's sum
+    Contents complete_;  ///< the elements of which some rank reached everybody's sum
 };
 
 }  // namespace

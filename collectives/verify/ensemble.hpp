@@ -12,7 +12,7 @@
 
 namespace gradcoll::verification {
 
-/// One rank's schedule of one chunk.
+/// A Solo is one rank's schedule of one chunk.
 struct Solo {
     const PlanSpec& spec;
     int rank_count = 1;
@@ -33,7 +33,8 @@ struct Ensemble {
     std::int64_t count_elems() const { return schedules.front()->count_elems; }
 };
 
-/// Something that happens at once: a local step, or a message with its send and its recv.
+/// An Event is something that happens at once: a local step, or a message with its send and its
+/// recv.
 struct Event {
     int rank = -1;
     std::uint32_t step = 0;  ///< a send if `to_rank` is set
@@ -41,17 +42,18 @@ struct Event {
     std::uint32_t to_step = 0;
 };
 
-/// internal: "rank 3 step 7: ..."
+/// Returns an internal error such as "rank 3 step 7: ...".
 Status broken(int rank, std::uint32_t step, const std::string& what);
 
-/// Every step is well formed: places, ranges, slots, peers, stages, dependencies.
+/// Checks that every step is well formed: places, ranges, slots, peers, stages, dependencies.
 Status check_structure(const Solo& solo);
 
-/// Whatever touches the same memory (one of them writing) is ordered by dependencies. Needs a
-/// schedule of good structure.
+/// Checks that dependencies order all steps that touch the same memory (one of them writing). Needs
+/// a schedule that check_structure() accepts.
 Status check_ordering(const Solo& solo);
 
-/// Whether a send and a receive are of one message: bytes, codec, elements. Nothing is wrong: "".
+/// Returns how a send and a receive of one message differ in bytes, codec or elements; "" if they
+/// match.
 std::string mismatch_of(const Step& send, const Schedule& sender, int sending_rank,
                         const Step& recv, const Schedule& receiver, std::uint32_t elem_bytes);
 
@@ -60,7 +62,7 @@ std::string mismatch_of(const Step& send, const Schedule& sender, int sending_ra
 /// deadlock. Errors: a message without its other side or unlike it, a cycle.
 Result<std::vector<Event>> match_and_order(const Ensemble& all);
 
-/// Follows who has contributed to what, event by event, and looks at what the outputs hold at the
+/// Follows who has contributed to what, event by event, and checks what the outputs hold at the
 /// end.
 Status check_contributions(const Ensemble& all, const std::vector<Event>& events);
 

@@ -64,7 +64,8 @@ class Matcher {
         return {};
     }
 
-    /// Kahn's algorithm; a message waits for the dependencies of both its sides.
+    /// Orders the events by Kahn's algorithm; a message waits for the dependencies of both its
+    /// sides.
     Result<std::vector<Event>> order() {
         std::vector<std::vector<std::size_t>> followers(events_.size());
         std::vector<std::size_t> waits(events_.size(), 0);
@@ -103,7 +104,7 @@ class Matcher {
     const Ensemble& all_;
     std::vector<Event> events_;
     std::vector<std::vector<std::size_t>> event_of_;  ///< by rank, by step
-    std::map<Key, std::size_t> open_;                 ///< sends whose receive was not seen yet
+    std::map<Key, std::size_t> open_;                 ///< sends whose receive has not been seen yet
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// collectives/verify/ordering.cpp - conflicting accesses on one rank are ordered by dependencies.
+// collectives/verify/ordering.cpp - checks that dependencies order conflicting accesses on one
+// rank.
 #include <fmt/format.h>
 
 #include "collectives/plan/hazards.hpp"
@@ -7,9 +8,9 @@
 namespace gradcoll::verification {
 namespace {
 
-/// Answers whether a step is complete whenever a later one starts, by looking back from the later
+/// Past says whether a step is complete whenever a later one starts, by looking back from the later
 /// one. Nearly always the answer is one or two dependencies away, so looking is cheaper than
-/// knowing all of it beforehand. Memory: linear in steps.
+/// computing all of it beforehand. Memory: linear in steps.
 class Past {
   public:
     explicit Past(const Schedule& schedule)
@@ -33,7 +34,7 @@ class Past {
 
   private:
     const Schedule& schedule_;
-    std::vector<std::uint64_t> seen_in_;  ///< by step: the last search that came by
+    std::vector<std::uint64_t> seen_in_;  ///< by step: the last search that reached it
     std::vector<std::uint32_t> open_;
     std::uint64_t search_ = 0;
 };

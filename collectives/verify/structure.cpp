@@ -1,4 +1,4 @@
-// collectives/verify/structure.cpp - every step is well formed.
+// collectives/verify/structure.cpp - checks that every step is well formed.
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace gradcoll::verification {
 namespace {
 
-/// Checks one rank's schedule; each check returns what is wrong, or nothing.
+/// Structure checks one rank's schedule; each check returns what is wrong, or nothing.
 class Structure {
   public:
     explicit Structure(const Solo& solo) : all_(solo), schedule_(solo.schedule), rank_(solo.rank) {}
@@ -98,7 +98,8 @@ class Structure {
                extent.size_bytes <= schedule_.scratch_bytes - extent.offset_bytes;
     }
 
-    /// The caller's buffers are the whole chunk or one block of it.
+    /// Returns whether the range is inside its place. The caller's buffers are the whole chunk or
+    /// one block of it.
     bool fits(Slot slot, Range range) const {
         const std::int64_t block = schedule_.count_elems / all_.rank_count;
         const auto inside = [&](std::int64_t first, bool is_block) {
@@ -123,8 +124,8 @@ class Structure {
         return false;
     }
 
-    /// Of the scratch slots of a step: the most that its elements can take. Messages may hold
-    /// several pieces: their tails need no more than a whole would.
+    /// Returns the size that a step's scratch slots must have: the most that its elements can take.
+    /// Messages may hold several pieces: their tails need no more than a whole would.
     std::uint64_t expected_bytes(const Step& step) const {
         const auto count = static_cast<std::size_t>(step.range.size());
         return bound_bytes(step.codec, all_.spec.elem_bytes, count) +

@@ -1,5 +1,5 @@
 // collectives/verify/verify.cpp - proves properties of all ranks' plans together, and what can be
-// proved of some of them without all the others.
+// proved of some of them without the others.
 #include "collectives/verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ Status check_chunk(std::span<const Plan> plans, bool tail) {
     return check_contributions(all, events);
 }
 
-/// The steps of one kind that name `peer`, by stage.
+/// Returns the steps of one kind that name `peer`, by stage.
 Result<std::map<int, std::uint32_t>> messages_with(const Schedule& schedule, int rank,
                                                    StepKind kind, int peer) {
     std::map<int, std::uint32_t> steps;
@@ -63,7 +63,7 @@ Result<std::map<int, std::uint32_t>> messages_with(const Schedule& schedule, int
     return steps;
 }
 
-/// One direction, one chunk.
+/// Checks the messages of one direction and one chunk.
 Status check_messages(const Plan& from, const Schedule& sender, const Plan& to,
                       const Schedule& receiver) {
     const auto sends = GRADCOLL_VALUE(messages_with(sender, from.rank, StepKind::send, to.rank));
