@@ -4,7 +4,7 @@ namespace gc_info {
 
 namespace {
 
-/// While MPI runs the library returns codes of its own, which belong to a class.
+/// Returns the class of a code: while MPI runs the library returns codes of its own.
 int class_of(int code) {
     int started = 0, ended = 0, its_class = code;
     MPI_Initialized(&started);

@@ -1,4 +1,4 @@
-// gc_info/ask.hpp - asking the library.
+// gc_info/ask.hpp - asks the library.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace gc_info {
 
-/// What the library answered instead of what was asked; the message is for people.
+/// Refused is thrown when the library returns an error; the message is for people.
 struct Refused : std::runtime_error {
     Refused(int its_class, const std::string& message)
         : std::runtime_error(message), mpi_class(its_class) {}
@@ -20,8 +20,8 @@ struct Refused : std::runtime_error {
 /// Throws Refused with the library's message unless `code` is MPI_SUCCESS.
 void require(int code);
 
-/// The text of a call with the length protocol of GC_Comm_get_tree: call(char* text, size_t*
-/// length).
+/// Returns the text of a call with the length protocol of GC_Comm_get_tree: call(char* text,
+/// size_t* length).
 template <class Call>
 std::string text_of(Call&& call) {
     std::size_t length = 0;

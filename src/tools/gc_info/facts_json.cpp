@@ -1,4 +1,4 @@
-// gc_info/facts_json.cpp - the form for programs.
+// gc_info/facts_json.cpp - the facts for programs.
 #include <nlohmann/json.hpp>
 
 #include "ask.hpp"

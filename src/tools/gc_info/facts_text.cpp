@@ -1,4 +1,4 @@
-// gc_info/facts_text.cpp - the form for people, and which settings they mean.
+// gc_info/facts_text.cpp - the facts for people, and which settings a pattern means.
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -14,7 +14,7 @@
 namespace gc_info {
 namespace {
 
-/// "default", "environment", "config file run.conf:3"
+/// Returns a text such as "default", "environment", "config file run.conf:3".
 std::string source_text(const GC_Setting& setting) {
     if (*setting.place == '\0') return setting.source;
     return fmt::format("{} {}", setting.source, setting.place);
@@ -90,7 +90,8 @@ void add_hints_on_codecs(std::vector<std::string>& hints) {
     }
 }
 
-/// plain_name() takes the prefix and the case away from pattern and names alike.
+/// Returns whether the setting fits. plain_name() removes prefix and case from pattern and names
+/// alike.
 bool fits(const std::string& pattern, const GC_Setting& setting) {
     return fnmatch(pattern.c_str(), plain_name(setting.variable).c_str(), FNM_NOESCAPE) == 0;
 }

@@ -1,5 +1,5 @@
-// gc_info - what the library is, can do, is set to and would do. Starts MPI only where it must: for
-// the tree of the ranks that are there, and for explanations, which name MPI's own datatypes.
+// gc_info - shows what the library is, can do, is set to and would do. It starts MPI only if it
+// must: for the tree of the ranks that run, and for explanations, which name MPI's own datatypes.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -18,14 +18,14 @@ namespace {
 constexpr int failure = 1;
 using gradcoll::usage_error;
 
-/// Which process of how many this is, as its launcher says in the environment: known before
-/// MPI_Init, and without it.
+/// Launched says which process of how many this is, as its launcher sets it in the environment: it
+/// is known before MPI_Init, and without it.
 struct Launched {
     int rank = 0;
     int size = 1;
 };
 
-/// Variables that come together. Of launchers inside one another (mpirun in a job of Slurm), the
+/// Names are variables that come together. If launchers are nested (mpirun in a job of Slurm), the
 /// inner one comes first.
 struct Names {
     const char* rank;
@@ -35,7 +35,7 @@ constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                {"PMI_RANK", "PMI_SIZE"},
                                {"SLURM_PROCID", "SLURM_NTASKS"}};
 
-/// -1 if the variable is not there or holds no number.
+/// Returns -1 if the variable is not set or holds no number.
 int number_in(const char* variable) {
     const char* text = std::getenv(variable);
     if (text == nullptr) return -1;
@@ -43,7 +43,8 @@ int number_in(const char* variable) {
     return number.ok() ? static_cast<int>(*number) : -1;
 }
 
-/// Of mpirun, mpiexec (hydra), srun; a process that nobody launched is the only one.
+/// Returns what mpirun, mpiexec (hydra) or srun says; a process that nobody launched is the only
+/// one.
 Launched launched() {
     for (const Names& names : launchers) {
         const Launched found{number_in(names.rank), number_in(names.size)};
@@ -52,7 +53,7 @@ Launched launched() {
     return {};
 }
 
-/// Bad values of arguments, variables and files are the user's; everything else is not.
+/// Returns usage_error for bad values of arguments, variables and files, else failure.
 int exit_status_of(const Refused& refused) {
     return refused.mpi_class == MPI_ERR_ARG || refused.mpi_class == MPI_ERR_IO ? usage_error
                                                                                : failure;
@@ -73,7 +74,7 @@ Answer answer_of(Ask&& ask) {
     }
 }
 
-/// The answer into the file that was asked for; what remains is to be printed.
+/// Writes the answer into the file that was asked for; the rest remains to be printed.
 void write_file(const Options& options, Answer& answer) {
     if (options.output_file.empty() || answer.exit_status != 0) return;
     const auto problem = gradcoll::write_file("--output", options.output_file, answer.out);
@@ -83,7 +84,7 @@ void write_file(const Options& options, Answer& answer) {
     answer.err += fmt::format("gc_info: {}\n", *problem);
 }
 
-/// On one rank.
+/// Prints the answer; called on one rank.
 void print(const Options& options, Answer& answer) {
     write_file(options, answer);
     std::fputs(answer.out.c_str(), stdout);
@@ -118,7 +119,7 @@ Answer ranks_refused(const Options& options, int size) {
                         options.ranks, size)};
 }
 
-/// The launcher counts processes that MPI does not see: it belongs to another MPI.
+/// Warns if the launcher started processes that MPI does not see: it belongs to another MPI.
 std::string stranger_text(const Launched& launched) {
     if (launched.size == 1) return {};
     return fmt::format(
@@ -139,7 +140,7 @@ int run_with_mpi(const Options& options, const Launched& launched) {
     Answer answer = options.ranks > 0 && !alone
                         ? ranks_refused(options, size)
                         : answer_of([&] { return answer_with_mpi(options, alone); });
-    // Where nothing else says so: a communicator that is attached warns itself.
+    // Nothing else prints these warnings here: a communicator that is attached prints its own.
     if (alone) answer.err += ignored_text() + stranger_text(launched);
     if (alone ? launched.rank == 0 : rank == 0) print(options, answer);
     MPI_Finalize();

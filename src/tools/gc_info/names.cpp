@@ -14,7 +14,7 @@ struct FloatInt {
     int index;
 };
 
-// The handles of some MPI libraries are no constants: each is asked for when it is needed.
+// The handles of some MPI libraries are no constants, so each is asked for when it is needed.
 constexpr TypeName types[] = {
     {"float", sizeof(float), [] { return MPI_FLOAT; }},
     {"double", sizeof(double), [] { return MPI_DOUBLE; }},

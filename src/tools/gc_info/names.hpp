@@ -1,4 +1,4 @@
-// gc_info/names.hpp - MPI's datatypes and ops by the names that people write.
+// gc_info/names.hpp - finds MPI's datatypes and ops by the names that people write.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +11,9 @@
 namespace gc_info {
 
 struct TypeName {
-    std::string_view name;  ///< as plain_name() gives it: "float"
+    std::string_view name;  ///< as plain_name() returns it: "float"
     std::size_t bytes;
-    MPI_Datatype (*datatype)();  ///< to be called while MPI runs
+    MPI_Datatype (*datatype)();  ///< may be called while MPI runs
 };
 struct OpName {
     std::string_view name;  ///< "sum"
@@ -23,10 +23,10 @@ struct OpName {
 std::span<const TypeName> type_names();
 std::span<const OpName> op_names();
 
-/// "MPI_Unsigned_Long", "GC_FLOAT16" -> "unsigned_long", "float16".
+/// Returns "unsigned_long", "float16" for "MPI_Unsigned_Long", "GC_FLOAT16".
 std::string plain_name(std::string_view name);
 
-/// Null if nothing is called so.
+/// Returns null if nothing has this name.
 const TypeName* find_type(std::string_view name);
 const OpName* find_op(std::string_view name);
 

@@ -1,4 +1,4 @@
-// gc_info/nic_agent.hpp - the NIC agent of this host and user: whether it runs, and how it is.
+// gc_info/nic_agent.hpp - the NIC agent of this host and user: whether it runs, and its state.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,9 +6,9 @@
 
 namespace gc_info {
 
-/// Some lines for people.
+/// Returns some lines for people.
 std::string nic_agent_text();
-/// What `gc_nicd --status` prints; without an agent an object that says why.
+/// Returns what `gc_nicd --status` prints; without an agent an object that says why.
 nlohmann::ordered_json nic_agent_json();
 
 }  // namespace gc_info

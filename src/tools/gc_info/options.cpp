@@ -34,7 +34,7 @@ Types and ops are those of MPI, with or without MPI_, in any case; half and bflo
 GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3 4))" gc_info --topology
 )help";
 
-/// As typed.
+/// Raw holds the options as typed.
 struct Raw {
     std::string pattern;
     std::string format;        ///< behind --topology
@@ -89,7 +89,7 @@ constexpr gradcoll::Forms<GC_Tree_format, 4> tree_forms = {{{"text", GC_TREE_TEX
 constexpr gradcoll::Forms<GC_Plan_format, 3> plan_forms = {
     {{"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"dot", GC_PLAN_DOT}}};
 
-/// The form that was said in one of three ways.
+/// Reads the form, which was given in one of three ways.
 Problem read_format(const OptionParser& app, const Raw& raw, Options& options) {
     const bool named = app.count("--format") > 0;
     const std::string option = named ? "--format" : "--topology";
@@ -106,7 +106,7 @@ Problem read_format(const OptionParser& app, const Raw& raw, Options& options) {
                         : gradcoll::find_form(option, form, tree_forms, options.tree_format);
 }
 
-/// "; did you mean float?"
+/// Returns a text such as "; did you mean float?".
 template <class Rows>
 std::string hint(const std::string& word, const Rows& rows) {
     std::vector<std::string_view> known;
@@ -162,7 +162,7 @@ Problem read(const OptionParser& app, Raw& raw, Options& options) {
     if (app.count("--settings") > 0) options.mode = Mode::settings;
     if (app.count("--topology") > 0) options.mode = Mode::topology;
     if (app.count("--explain") > 0) options.mode = Mode::explain;
-    // Without a value of their own the parser leaves them empty.
+    // The parser leaves an option without a value empty.
     if (!raw.pattern.empty()) options.pattern = raw.pattern;
     const bool has_ranks = options.mode == Mode::topology || options.mode == Mode::explain;
     if (options.ranks > 0 && !has_ranks)

@@ -7,7 +7,7 @@
 namespace gc_info {
 namespace {
 
-/// People are told where a tree came from; programs get the tree alone.
+/// Returns the tree, and for people where it came from.
 template <class Ask>
 std::string with_origin(GC_Tree_format format, Ask&& ask) {
     std::string text = ask(format);
@@ -28,9 +28,9 @@ class OwnedInfo {
     MPI_Info info_ = MPI_INFO_NULL;
 };
 
-/// With the codec of the command line: set for ranks that are there, else in the settings that
-/// `call(info, text, length)` hands on. A codec that is refused is the fault of an argument: says
-/// of which.
+/// Makes a call with the codec of the command line: it is set on the communicator for ranks that
+/// run, else in the settings that `call(info, text, length)` passes on. If a codec is refused, the
+/// error says which argument named it.
 template <class Call>
 std::string with_codec(Ranks ranks, const Options& options, Call&& call) {
     const OwnedInfo info;

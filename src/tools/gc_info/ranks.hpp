@@ -1,5 +1,5 @@
-// gc_info/ranks.hpp - what ranks get: their tree, and what an allreduce of theirs would do, in
-// words and as a picture.
+// gc_info/ranks.hpp - the tree that ranks get, and what an allreduce of theirs would do, in words
+// and as a picture.
 #pragma once
 
 #include <string>
@@ -8,17 +8,19 @@
 
 namespace gc_info {
 
-/// Those of MPI_COMM_WORLD are two or more, and every answer for them is collective. Foreseen ones
-/// need not be there: Options::ranks on this host; 0: as many as GC_TOPOLOGY names.
+/// Ranks are those of MPI_COMM_WORLD, two or more, for which every answer is collective; or
+/// foreseen ones, which need not exist: Options::ranks on this host; 0: as many as GC_TOPOLOGY
+/// names.
 enum class Ranks { world, foreseen };
 
-/// The same text on all ranks. Foreseen: no MPI needed.
+/// Returns the same text on all ranks. Foreseen ranks need no MPI.
 std::string topology_of(Ranks ranks, const Options& options);
 
-/// Each rank's text tells its own bytes. MPI must be running.
+/// Returns a text with each rank's own bytes. MPI must be running.
 std::string explanation_of(Ranks ranks, const Options& options);
 
-/// The same of the picture of a plan (--topology --plan).
+/// Returns the picture of a plan (--topology --plan), with each rank's own bytes. MPI must be
+/// running.
 std::string plan_of(Ranks ranks, const Options& options);
 
 }  // namespace gc_info
