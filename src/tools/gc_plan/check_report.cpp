@@ -1,5 +1,5 @@
-// gc_plan/check_report.cpp - plans of some ranks: what they cost, what they hold, whether they are
-// right.
+// gc_plan/check_report.cpp - reports on plans of some ranks: what they cost, what they hold,
+// whether they are right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,13 +20,14 @@ namespace {
 
 using namespace gradcoll;
 
-/// A rank whose plan is looked at.
+/// A Sample is a rank whose plan is checked.
 struct Sample {
     int rank = 0;
     std::string why;  ///< "first", "smallest branches", "random", ...
 };
 
-/// From the root, always to the branch for which `measure` is largest (the first of equal ones).
+/// Goes down from the root, always to the branch for which `measure` is largest (the first of equal
+/// ones).
 template <class Measure>
 int descend(const Tree& tree, Measure measure) {
     int vertex = tree.root();
@@ -38,9 +39,9 @@ int descend(const Tree& tree, Measure measure) {
     return tree.vertex(vertex).rank;
 }
 
-/// At most `count` different ranks, all if there are no more: the first, the last, those that the
-/// smallest, the largest and the deepest branch at every vertex lead to, then random ones, the same
-/// for the same seed.
+/// Returns at most `count` different ranks, all if there are no more: the first, the last, those
+/// that the smallest, the largest and the deepest branch at every vertex lead to, then random ones,
+/// which depend only on the seed.
 std::vector<Sample> samples_of(const Tree& tree, int count, std::int64_t seed) {
     const int most = std::min(count, tree.rank_count());
     std::vector<Sample> samples;
@@ -62,16 +63,16 @@ std::vector<Sample> samples_of(const Tree& tree, int count, std::int64_t seed) {
     return samples;
 }
 
-/// What a rank does at one level of the tree, in one call.
+/// LevelSums counts what a rank does at one level of the tree, in one call.
 struct LevelSums {
-    std::uint64_t messages = 0;  ///< sent
-    std::uint64_t bytes = 0;     ///< sent
+    std::uint64_t messages = 0;  ///< messages sent
+    std::uint64_t bytes = 0;     ///< bytes sent
     std::uint64_t steps = 0;
 };
 
 struct PlannedSample {
     Sample sample;
-    double seconds = 0;  ///< to make the plan
+    double seconds = 0;  ///< time to make the plan
     std::size_t held_bytes = 0;
     std::uint64_t peers = 0;
     LevelSums all;
@@ -79,11 +80,11 @@ struct PlannedSample {
 };
 
 struct Findings {
-    double planner_seconds = 0;  ///< checking spec and tree, once for all ranks
+    double planner_seconds = 0;  ///< time to check spec and tree, once for all ranks
     std::vector<PlannedSample> samples;
     std::uint64_t peers_checked = 0;
     double check_seconds = 0;
-    bool verified = false;  ///< all ranks' plans together
+    bool verified = false;  ///< all ranks' plans were proved together
     std::size_t shared_bytes = 0;
 };
 
@@ -98,12 +99,12 @@ void add(PlannedSample& sums, const Plan& plan, const Schedule& schedule, std::i
             sum.bytes += often * bytes;
         };
         count_in(sums.all);
-        // What a rank does that is alone is of no level.
+        // The steps of a rank that is alone have no level.
         if (step.level < sums.levels.size()) count_in(sums.levels[step.level]);
     }
 }
 
-/// Those that the rank sends to or receives from.
+/// Returns the ranks that the rank sends to or receives from.
 std::set<int> peers_of(const Plan& plan) {
     std::set<int> peers;
     for (const Schedule* schedule : {&plan.body, &plan.tail})
@@ -187,7 +188,7 @@ void write_samples(const Findings& findings, std::string& text) {
                        s.all.messages, bytes_text(s.all.bytes), s.sample.why);
 }
 
-/// The largest of the samples at each level.
+/// Returns the largest figures of the samples at each level.
 std::vector<LevelSums> largest_levels(const Findings& findings) {
     std::vector<LevelSums> largest(findings.samples.front().levels.size());
     for (const PlannedSample& sample : findings.samples)

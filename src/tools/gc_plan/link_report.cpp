@@ -1,4 +1,4 @@
-// gc_plan/link_report.cpp - bytes on every link of the tree.
+// gc_plan/link_report.cpp - reports the bytes on every link of the tree.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ constexpr int most_rank_runs = 8;
 
 struct Counted {
     std::vector<LinkBytes> links;
-    bool exact = true;  ///< from the plans, else from the formula
+    bool exact = true;  ///< counted from the plans, not from the formula
 };
 
 Counted by_formula(const Subject& subject) {

@@ -1,6 +1,6 @@
-// gc_plan - what would be planned for a tree and a call: checked plans, bytes on links, predicted
-// times. Needs neither mpirun nor the machine that the tree is of. `gc_plan move` plans what goes
-// between device and host in a training step.
+// gc_plan - shows what would be planned for a tree and a call: checked plans, bytes on links,
+// predicted times. It needs neither mpirun nor the machine of the tree. `gc_plan move` plans what
+// moves between device and host in a training step.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ using gradcoll::usage_error;
 
 constexpr int failure = 1;
 
-/// What the user wrote is the user's fault; a plan that does not check out is ours.
+/// Returns usage_error for what the user wrote, and failure for a plan that is wrong.
 int exit_status_of(const Status& status) {
     return status.code() == Code::internal ? failure : usage_error;
 }
@@ -37,8 +37,8 @@ Result<std::string> steps_of(const Subject& subject, int rank) {
     return Status(plan.status().code(), fmt::format("--text: {}", plan.status().message()));
 }
 
-/// What the tree is from, and what was assumed. JSON is the tree alone, to be read back; there
-/// assumptions go to stderr.
+/// Draws the tree with where it came from, and what was assumed. JSON is the tree alone, so that it
+/// can be read back; assumptions then go to stderr.
 std::string drawing_of(const Subject& subject, Drawing form) {
     const std::string from = fmt::format("from: {}", subject.origin);
     gradcoll::DotAdditions additions{{from}, nullptr, {}};

@@ -37,7 +37,7 @@ gc_plan move --help: planned moves between device and host in a training step.
 The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, nearest the ranks first.
 )help";
 
-/// As typed.
+/// Raw holds the options as typed.
 struct Raw {
     std::string bytes, type = "fp32", codec, down_codec, exchange, chunk, format = "text", hosts,
                        drawing, builder;
@@ -134,7 +134,7 @@ void declare(OptionParser& app, Options& options, Raw& raw) {
     app.footer(examples);
 }
 
-/// "fp32" or "f32", "int8" or "i8".
+/// Returns "f32" for "fp32" or "f32", "i8" for "int8" or "i8".
 std::string short_name(std::string name) {
     for (const auto& [prefix, letter] : {std::pair{"fp", "f"}, {"uint", "u"}, {"int", "i"}})
         if (name.starts_with(prefix)) return letter + name.substr(std::string_view(prefix).size());

@@ -1,4 +1,4 @@
-// gc_plan/options.hpp - what the command line may say.
+// gc_plan/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Options {
     bool json = false;
     std::string tree;  ///< a value of GC_TOPOLOGY
     int ranks = 0;     ///< 0: as many as the tree names
-    /// Of a job on hosts that are not this one; its `written` is left empty: that is `tree`.
+    /// Describes a job on hosts other than this one; its `written` stays empty: `tree` has it.
     std::optional<gradcoll::ClusterSpec> cluster;
     Drawing drawing = Drawing::text;
     gradcoll::PlanSpec call;
@@ -30,7 +30,7 @@ struct Options {
     std::int64_t seed = 1;
     int text_rank = 0;
     std::string tuning;  ///< a tuning file; empty: the shipped figures
-    int top = 0;         ///< of --what-if: so many rows; 0: all
+    int top = 0;         ///< for --what-if: the number of rows; 0: all
 };
 
 using CommandLine = gradcoll::CommandLine<Options>;

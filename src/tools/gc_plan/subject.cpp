@@ -52,7 +52,7 @@ std::string notes_of(const Subject& subject) {
     return lines;
 }
 
-/// "rank 129 on n7": people know hosts, not ranks.
+/// Returns a text such as "rank 129 on n7", since people know hosts, not ranks.
 std::string rank_label(const Tree& tree, int leaf) {
     const auto is_host = [&](int id) {
         return tree.vertex(id).kind == VertexKind::host || tree.vertex(id).rank >= 0;

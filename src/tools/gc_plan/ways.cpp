@@ -1,4 +1,4 @@
-// gc_plan/ways.cpp - the ways to do a call, and what each would take.
+// gc_plan/ways.cpp - the ways to do a call, and the predicted time of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace gradcoll;
 
-/// Shorter ones cost more for each chunk than the model knows of.
+/// Shorter chunks have costs that the model does not know.
 constexpr std::int64_t least_chunk_bytes = 64 << 10;
 
 bool is_lossy(const HopCodecs& codecs) {
@@ -25,7 +25,7 @@ bool is_lossy(const HopCodecs& codecs) {
                        [](CodecId codec) { return codec != CodecId::exact; });
 }
 
-/// Whether some exchanges are inside hosts and others between them.
+/// Returns whether some exchanges are inside hosts and others between them.
 bool has_links_of_both_kinds(const Tree& tree) {
     const auto vertices = tree.inner_vertices();
     const auto inside = std::count_if(vertices.begin(), vertices.end(),
@@ -33,14 +33,14 @@ bool has_links_of_both_kinds(const Tree& tree) {
     return inside > 0 && inside < static_cast<std::ptrdiff_t>(vertices.size());
 }
 
-/// Whether --what-if can try it by itself: it is defined for the type, and nobody has to say how
-/// much it may lose.
+/// Returns whether --what-if can try it by itself: it is defined for the type, and the user need
+/// not say how much it may lose.
 bool is_offered(CodecId codec, ElementType type) {
     return codec_supports(codec, type) && !waits_for_tolerance(codec);
 }
 
-/// Exact, and of the others each everywhere, and between hosts only where the tree has both; or
-/// what `wanted` says, if that is not empty.
+/// Returns exact, and every other codec, both everywhere and, if the tree has both kinds of links,
+/// between hosts only; or what `wanted` says, if that is not empty.
 std::vector<HopCodecs> codec_choices(const Tree& tree, ElementType type, const HopCodecs& wanted) {
     std::vector<HopCodecs> choices{HopCodecs{CodecId::exact}};
     if (!wanted.empty()) {
@@ -120,7 +120,7 @@ class Ways {
     }
 
   private:
-    /// What gc_plan would plan without --what-if.
+    /// Adds what gc_plan would plan without --what-if.
     void add_auto() {
         const PlanSpec& spec = subject_.decision.spec;
         const HopCodecs codecs = wanted_.empty() ? HopCodecs{CodecId::exact} : wanted_;
@@ -132,8 +132,8 @@ class Ways {
                          {}});
     }
 
-    /// Of the chunks that --chunk says, or of the policy's own, the whole vector and powers of two,
-    /// the best.
+    /// Adds the best of the chunks: that of --chunk, or the policy's own, the whole vector and
+    /// powers of two.
     void add_tree(Exchange exchange, const HopCodecs& choice) {
         PolicyOptions options;
         options.codecs = choice;

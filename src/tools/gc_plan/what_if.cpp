@@ -14,7 +14,8 @@ namespace {
 
 using namespace gradcoll;
 
-/// The most bytes that one uplink below the vertices of each level carries, each direction.
+/// Returns the most bytes that one uplink below the vertices of each level carries, in each
+/// direction.
 std::vector<std::uint64_t> bytes_by_level(const Tree& tree, const Forecast& forecast) {
     std::vector<std::uint64_t> levels(static_cast<std::size_t>(tree.height()), 0);
     for (int id = 1; id < tree.vertex_count(); ++id) {

@@ -1,4 +1,4 @@
-// gc_plan/what_if.hpp - predicted times of the ways to do a call.
+// gc_plan/what_if.hpp - predicts the times of the ways to do a call.
 #pragma once
 
 #include <string>
@@ -18,12 +18,12 @@ struct Way {
     std::string why;  ///< what bounds it, in one sentence
 };
 
-/// What the library would choose with the codecs that --codec says, or exact; then every algorithm
-/// with every codec that the type has and that needs no tolerance, or with exact and what --codec
-/// says, of the chunk sizes the one that is best: exact ones, then the others, ascending by time.
+/// Returns what the library would choose with the codecs of --codec, or exact; then every algorithm
+/// with every codec that the type has and that needs no tolerance, or with exact and those of
+/// --codec, each with its best chunk size: exact ones, then the others, ascending by time.
 std::vector<Way> ways_of(const Subject& subject, const Options& options);
 
-/// The codecs that are left out because nobody has said what they may lose.
+/// Returns the codecs that are left out because the user has not said what they may lose.
 std::vector<gradcoll::CodecId> codecs_to_be_told(const Options& options);
 
 std::string what_if_report(const Subject& subject, const Options& options);

@@ -34,13 +34,13 @@ int refuse(const Status& status, int exit_status) {
     return exit_status;
 }
 
-/// A trace becomes the layers that it shows, which the plan's file then has in its place.
+/// Reads a model. A trace is replaced by the layers that it shows, also in the plan's file.
 Result<Document> read_model(const std::string& argument) {
     if (!is_trace_file(argument)) return read_document("--model", argument);
     return layers_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
 }
 
-/// With as many ranks as the strategy has devices.
+/// Adds a topology with as many ranks as the strategy has devices.
 Status add_topology(const Options& options, Inputs& inputs) {
     if (options.topology.empty()) return {};
     const Parallel parallel = GRADCOLL_VALUE(parallel_of(inputs.parallel));
@@ -61,7 +61,7 @@ Result<Inputs> read_inputs(const Options& options) {
     return inputs;
 }
 
-/// Nothing to do if there is no such file.
+/// Writes the file, if there is a path.
 template <class Text>
 Status write_for(const char* option, const std::string& path, Text&& text) {
     if (path.empty()) return {};
@@ -82,7 +82,7 @@ Status write_files(const Options& options, const Inputs& inputs, const Scene& sc
                      [&] { return drawing_of(scene.program, scene.rooms, plan); });
 }
 
-/// Empty if nothing was measured.
+/// Returns an empty text if nothing was measured.
 Result<std::string> comparison(const Options& options, const Scene& scene) {
     if (options.measured.empty()) return std::string();
     const Trace trace = GRADCOLL_VALUE(read_trace("--measured", options.measured));

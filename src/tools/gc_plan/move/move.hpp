@@ -3,8 +3,8 @@
 
 namespace gc_plan::move {
 
-/// argv[0] is "move". The exit status of the program: 0, 1 where there is no such plan or a plan is
-/// wrong, 2 for what the user wrote.
+/// Runs `gc_plan move`; argv[0] is "move". Returns the exit status: 0, 1 if there is no such plan
+/// or a plan is wrong, 2 for an error of the user.
 int run(int argc, const char* const* argv);
 
 }  // namespace gc_plan::move

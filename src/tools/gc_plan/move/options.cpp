@@ -32,7 +32,7 @@ also be Calculon's or vTrain's, and MODEL a trace of PyTorch's profiler. docs/mo
 files.
 )help";
 
-/// As typed.
+/// Raw holds the options as typed.
 struct Raw {
     std::string device_memory, kinds = "activations,optimizer", least = "1M", rules = "ours";
     bool validate = false, smallest = false;

@@ -1,4 +1,4 @@
-// gc_plan/move/options.hpp - what the command line of `gc_plan move` may say.
+// gc_plan/move/options.hpp - the options of `gc_plan move`.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Options {
     std::string topology;                  ///< a tree for the cluster; empty: none
     std::int64_t device_bytes = 0;         ///< 0: the cluster's
     gradcoll::mover::Policy policy;
-    std::vector<gradcoll::mover::Rule> rules;  ///< several beside each other, for smallest
+    std::vector<gradcoll::mover::Rule> rules;  ///< compared with each other, for smallest
     std::string out;                           ///< a file for the plan; empty: none
     std::string trace;                         ///< a file for Perfetto; empty: none
     std::string drawing;                       ///< a file for memory over time; empty: none

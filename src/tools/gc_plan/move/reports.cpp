@@ -25,7 +25,7 @@ std::string time_of(Tick ticks) {
 
 struct RankFigures {
     std::int64_t moved = 0;    ///< bytes, one way
-    std::int64_t at_home = 0;  ///< bytes of what lives in the host
+    std::int64_t at_home = 0;  ///< bytes of the tensors that live in the host
     Tick least_slack = 0;      ///< between a prefetch's end and its need
     Tick moving = 0;           ///< both ways
 };
@@ -51,7 +51,7 @@ std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     return most;
 }
 
-/// What a rule has counted; nothing for ours.
+/// Returns what a rule has counted; nothing for ours.
 std::string counted_text(Rule rule, std::int64_t counted) {
     if (rule == Rule::ours) return {};
     return fmt::format("{} {}", counted, rule == Rule::te ? "layers" : "modules");
