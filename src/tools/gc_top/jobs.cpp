@@ -19,7 +19,7 @@ bool is_gone(const LiveReading& reading) {
     return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// Of one process, not of a later one with its number.
+/// Returns whether both are of one process, not of a later one with its number.
 bool are_one(const LiveReading& a, const LiveReading& b) {
     return a.facts.process_id == b.facts.process_id &&
            a.facts.start_unix_ns == b.facts.start_unix_ns;
@@ -53,7 +53,7 @@ std::vector<LiveReading> look(const std::string& folder) {
     std::vector<LiveReading> readings;
     for (const std::string& path : live_page_paths(folder)) {
         auto reading = read_live_page(path);
-        if (!reading) continue;  // another's, or just being made
+        if (!reading) continue;  // another user's, or just being made
         if (is_gone(*reading))
             unlink(path.c_str());
         else

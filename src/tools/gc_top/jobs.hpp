@@ -8,7 +8,7 @@
 
 namespace gc_top {
 
-/// One rank between two looks.
+/// A RankWindow is one rank between two looks.
 struct RankWindow {
     gradcoll::LiveFacts facts;
     std::string codec;
@@ -20,15 +20,15 @@ struct RankWindow {
     }
 };
 
-/// Ranks of one launcher and one command.
+/// A Job is the ranks of one launcher and one command.
 struct Job {
     std::vector<RankWindow> ranks;  ///< by number; never empty
 };
 
-/// The pages of processes that run. Pages of this user whose process is gone are removed.
+/// Reads the pages of processes that run. Removes pages of this user whose process is gone.
 std::vector<gradcoll::LiveReading> look(const std::string& folder);
 
-/// Ranks that are in both looks, by job; the oldest first. Pure.
+/// Returns the ranks that are in both looks, by job; the oldest first. Pure.
 std::vector<Job> jobs_between(const std::vector<gradcoll::LiveReading>& before,
                               const std::vector<gradcoll::LiveReading>& after);
 

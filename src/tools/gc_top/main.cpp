@@ -1,5 +1,4 @@
-// gc_top - looks again and again at what the ranks of this host have counted, until it is
-// interrupted.
+// gc_top - shows again and again what the ranks of this host have counted, until it is interrupted.
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -22,7 +21,7 @@ void sleep_s(double seconds) {
     }
 }
 
-/// A terminal is cleared before every screen but a single one.
+/// Shows a screen; clears the terminal first, unless there is only one.
 void show(const std::string& text, bool clears) {
     constexpr const char* home_and_clear = "\x1b[H\x1b[2J";
     if (clears) std::fputs(home_and_clear, stdout);

@@ -1,4 +1,4 @@
-// gc_top/options.hpp - what the command line may say.
+// gc_top/options.hpp - the options of the command line.
 #pragma once
 
 #include <string>

@@ -20,7 +20,8 @@ namespace {
 using Out = std::back_insert_iterator<std::string>;
 constexpr const char* row_format = "{:>8}{:>9}{:>8}{:>8}{:>8}{:>9}{:>9}{:>6}{:>9}{:>8}{:>8}  {}\n";
 
-/// Commands come from elsewhere, and go to a terminal.
+/// Returns the text without control characters, since commands come from elsewhere and go to a
+/// terminal.
 std::string plain(std::string text, std::size_t most) {
     for (char& c : text)
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') c = '?';
@@ -35,7 +36,7 @@ std::string bytes_rate(double bytes, double seconds) {
     return bytes_text(static_cast<std::uint64_t>(std::llround(bytes / seconds)));
 }
 
-/// Of the time that passed for so many ranks.
+/// Returns the part of the time that passed for so many ranks, in per cent.
 std::string part(double ns, double seconds, std::size_t ranks) {
     return fmt::format("{:.0f} %", ns * 1e-7 / seconds / static_cast<double>(ranks));
 }
@@ -45,7 +46,7 @@ std::string ratio(const RankWindow& rank) {
     return sent > 0 ? fmt::format("{:.2f}", rank.of(LiveFigure::bytes_sent_exact) / sent) : "-";
 }
 
-/// `ranks`: how many the figures are of.
+/// Writes a row. `ranks` is the number of ranks that the figures are of.
 void write_row(const std::string& name, const RankWindow& of, std::size_t ranks, double seconds,
                Out out) {
     fmt::format_to(
@@ -58,7 +59,7 @@ void write_row(const std::string& name, const RankWindow& of, std::size_t ranks,
         part(of.of(LiveFigure::codec_ns), seconds, ranks), plain(of.codec, 14));
 }
 
-/// Ranks below one link share it.
+/// Adds a link to the sums. Ranks below one link share it.
 void add_link(std::vector<LiveLink>& sums, const LiveLink& link) {
     const auto same = std::find_if(sums.begin(), sums.end(),
                                    [&](const LiveLink& sum) { return sum.key == link.key; });
@@ -80,7 +81,7 @@ RankWindow sum_of(const Job& job) {
     return sum;
 }
 
-/// Bytes a second of all ranks here, by where the way from rank to rank turns.
+/// Writes the bytes a second of all ranks here, by where the way from rank to rank turns.
 void write_links(const RankWindow& sum, double seconds, Out out) {
     std::string text;
     double in_messages = 0;
@@ -101,10 +102,10 @@ double used(std::uint64_t bytes, const LiveLink& link, double seconds) {
     return static_cast<double>(bytes) / (link.gbytes_per_s * 1e9 * seconds);
 }
 
-/// Links lead to one level if they lead to vertices of one kind and name.
+/// A Level names the level of links: they share it if they lead to vertices of one kind and name.
 using Level = std::pair<VertexKind, std::string>;
 
-/// Of the links of one level the one that has least left, by the bytes of ranks here.
+/// Writes, for the links of one level, the one that has least left, by the bytes of ranks here.
 void write_level(const Level& level, const std::vector<const LiveLink*>& links, double seconds,
                  Out out) {
     const auto share = [&](const LiveLink& link) {

@@ -1,4 +1,4 @@
-// gc_top/screen.hpp - jobs as a screen of text. Pure.
+// gc_top/screen.hpp - shows jobs as a screen of text. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gc_top {
 
-/// `seconds` between the looks; at most `most_ranks` lines for a job, those that were in calls
-/// longest. At most 100 columns.
+/// Returns the screen. `seconds` passed between the looks; a job has at most `most_ranks` lines,
+/// for the ranks that were in calls longest. A line has at most 100 columns.
 std::string screen_of(const std::vector<Job>& jobs, double seconds, int most_ranks);
 
 }  // namespace gc_top
