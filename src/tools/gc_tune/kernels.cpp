@@ -1,4 +1,4 @@
-// gc_tune/kernels.cpp - how fast one core encodes, decodes and sums.
+// gc_tune/kernels.cpp - measures how fast one core encodes, decodes and sums.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,7 +16,7 @@ using namespace gradcoll;
 
 constexpr float most_value = 3;
 
-/// What one rank works on: plain values, their encoding, and where results go.
+/// Buffers are what one rank works on: plain values, their encoding, and the results.
 struct Buffers {
     explicit Buffers(std::size_t elems) : plain(elems), sums(elems) {
         std::size_t most_bytes = 0;
@@ -24,19 +24,19 @@ struct Buffers {
             most_bytes =
                 std::max(most_bytes, bound_bytes(codec_of(form).value(), sizeof(float), elems));
         encoded.resize(most_bytes);
-        for (std::size_t i = 0; i < elems; ++i)  // without order, as gradients are
+        for (std::size_t i = 0; i < elems; ++i)  // without order, as in gradients
             plain[i] = std::sin(static_cast<float>(i * 7919 % 8191)) * most_value;
     }
     std::vector<float> plain, sums;
     std::vector<std::byte> encoded;
-    std::size_t payload_bytes = 0;  ///< of `encoded`; 0: nothing is encoded yet
+    std::size_t payload_bytes = 0;  ///< bytes used in `encoded`; 0: nothing is encoded yet
 };
 
-/// A thousandth of what the values reach.
+/// The usual tolerance is a thousandth of the range of the values.
 constexpr double usual_tolerance = 3e-3;
 
-/// The least tolerance, but for a factor of 2, that leaves hardly any value out of the codes: that
-/// is what a quantizer with one is for.
+/// Returns the smallest tolerance, up to a factor of 2, with which hardly any value is left without
+/// a code: that is how a quantizer with a tolerance is used.
 double least_short_tolerance(Codec codec) {
     Buffers at(std::size_t{1} << 14U);
     const auto bytes_with = [&](double abs) {
@@ -49,7 +49,7 @@ double least_short_tolerance(Codec codec) {
     return abs;
 }
 
-/// As usual calls do it.
+/// Returns the codec with the tolerance of usual calls.
 Codec told(Codec codec) {
     if (waits_for_tolerance(codec.id))
         codec.parameters.abs = usual_tolerance;
@@ -62,13 +62,14 @@ class KernelTimer {
   public:
     KernelTimer(const Options& options, const Group& group) : options_(options), group_(group) {}
 
-    /// At these working sets of the whole group; the same on all ranks. `work(buffers, elems)`.
+    /// Measures `work(buffers, elems)` at these working sets of the whole group. The result is the
+    /// same on all ranks.
     template <class Work>
     Speed by_working_set(const std::vector<double>& sets, Work work) const {
         std::vector<Speed::Point> points;
         for (const double set : sets) {
             double us = 0;
-            // What is read and what is written, of each rank.
+            // Each rank reads half of its bytes and writes half.
             const double bytes = set / 2 / group_.size();
             const std::size_t elems = static_cast<std::size_t>(bytes) / 4096 * 1024;
             group_.run([&] {
@@ -103,7 +104,7 @@ void measure_codec(const KernelTimer& timer, const std::vector<double>& sets, co
     const auto encode = [&codec](Buffers& at, std::size_t elems) {
         codec.encode(at.plain.data(), elems, at.encoded.data());
     };
-    /// Decodes what is an encoding.
+    /// Returns work that decodes; the first call encodes.
     const auto decoding = [&codec](auto decode) {
         return [&codec, decode](Buffers& at, std::size_t elems) {
             if (at.payload_bytes == 0)
@@ -130,7 +131,7 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
     const std::vector<double> sets = working_sets(std::size_t{256} << 10U, options.most_bytes());
     const Reducer sum = reducer_for(ReduceOp::sum, ElementType::f32);
     measure_exact(timer, sets, sum, tuning.codecs[CodecId::exact]);
-    // Codecs are less a matter of caches: two points tell.
+    // Codecs depend less on caches, so two points are enough.
     const std::vector<double> few{sets.front(), sets.back()};
     for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
         const CodecId id = GRADCOLL_VALUE(codec_of(all_codec_forms()[form]));

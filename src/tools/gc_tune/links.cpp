@@ -1,4 +1,4 @@
-// gc_tune/links.cpp - messages between the branches of every level.
+// gc_tune/links.cpp - measures messages between the branches of every level.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -14,13 +14,13 @@ using namespace gradcoll;
 
 constexpr int tag = 1;
 
-/// Two ranks that face each other at a vertex.
+/// A Pair is two ranks that face each other at a vertex.
 struct Pair {
     int vertex = -1;
-    int partner = -1;  ///< of this rank; -1: it is in no pair
+    int partner = -1;  ///< partner of this rank; -1: it is in no pair
 };
 
-/// The first ranks of the first two branches of every vertex of a height.
+/// Returns the pair of first ranks of the first two branches of a vertex of this height.
 Pair pair_at(const Tree& tree, int height, int rank) {
     for (const int vertex : tree.inner_vertices()) {
         if (tree.vertex(vertex).height != height) continue;
@@ -35,7 +35,7 @@ Pair pair_at(const Tree& tree, int height, int rank) {
     return {};
 }
 
-/// Both ways at once, as in an exchange.
+/// Sends both ways at once, as an exchange does.
 void swap(MPI_Comm comm, int partner, const std::byte* out, std::byte* in, std::size_t bytes) {
     const int count = static_cast<int>(bytes);
     std::array<MPI_Request, 2> both{};
@@ -44,7 +44,7 @@ void swap(MPI_Comm comm, int partner, const std::byte* out, std::byte* in, std::
     PMPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE);
 }
 
-/// Several short messages each way, under way together.
+/// Sends several short messages each way, all under way together.
 void swap_many(MPI_Comm comm, int partner, int messages) {
     std::vector<MPI_Request> all(2 * static_cast<std::size_t>(messages));
     std::vector<std::byte> data(16 * static_cast<std::size_t>(messages));
@@ -65,7 +65,7 @@ class LinkTimer {
         PMPI_Comm_size(everybody, &ranks_);
     }
 
-    /// Of one swap by the pairs of a group; the same on all ranks.
+    /// Returns the time of one swap by the pairs of a group; the same on all ranks.
     double swap_us(const Group& group, const Pair& pair, std::size_t bytes) const {
         double us = 0;
         group.run([&] {
@@ -91,7 +91,7 @@ class LinkTimer {
         LinkSpeed link;
         link.latency_us = swap_us(group, pair, 8);
         std::vector<Speed::Point> points;
-        // Each rank reads and writes as many bytes.
+        // Each rank reads and writes this many bytes.
         for (const double set : working_sets(std::size_t{64} << 10U, options_.most_bytes() / 2)) {
             const double bytes = set / 2 / group.size();
             const double us = swap_us(group, pair, static_cast<std::size_t>(bytes));
@@ -101,7 +101,7 @@ class LinkTimer {
         keep(tree, height, link, tuning);
     }
 
-    /// What one more message costs a rank's core, of the pairs nearest the ranks.
+    /// Measures what one more message costs a rank's core, with the pairs nearest the ranks.
     void measure_messages(const Tree& tree, Tuning& tuning) const {
         constexpr int many = 16;
         const Pair pair = pair_at(tree, 1, rank_);
@@ -110,7 +110,8 @@ class LinkTimer {
         tuning.message_us = std::max(0.01, more_us / (2 * (many - 1)));
     }
 
-    /// How much longer a message takes when all ranks send and outnumber the cores: of neighbours.
+    /// Measures how much longer a message between neighbours takes when all ranks send and
+    /// outnumber the cores.
     void measure_turns(const Tree& tree, Tuning& tuning) const {
         const int partner = rank_ % 2 == 0 ? rank_ + 1 : rank_ - 1;
         const Pair pair{tree.root(), partner};
@@ -125,7 +126,8 @@ class LinkTimer {
         return us;
     }
 
-    /// For every kind of vertex at this height; of two heights the higher one, which is slower.
+    /// Keeps the figures for every kind of vertex at this height; a kind with two heights gets
+    /// those of the higher one, which is slower.
     static void keep(const Tree& tree, int height, const LinkSpeed& link, Tuning& tuning) {
         for (const int vertex : tree.inner_vertices()) {
             if (tree.vertex(vertex).height != height) continue;
@@ -141,7 +143,7 @@ class LinkTimer {
     int ranks_ = 1;
 };
 
-/// Kinds inside a host that no level showed are as those that one did.
+/// Gives kinds inside a host that no level showed the figures of one that was measured.
 void fill_inside(Tuning& tuning) {
     std::size_t known = 0;
     for (std::size_t kind = 1; kind < vertex_kind_count; ++kind)

@@ -1,4 +1,5 @@
-// gc_tune - measures this machine, for GC_TUNING_FILE. Runs under mpirun, one rank a core or more.
+// gc_tune - measures this machine, for GC_TUNING_FILE. It runs under mpirun, one rank on each core
+// or more.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace gradcoll;
 
-// Parts of the time that a pass takes, of hundred.
+// These are the percentages of a pass's time.
 constexpr double kernels_work = 40;
 constexpr double packings_work = 10;
 constexpr double links_work = 25;
@@ -38,7 +39,7 @@ HostPlace place_of_this_rank() {
     return place;
 }
 
-/// Everything once. `cores`: as many ranks as have a core each; rank 0 is among them.
+/// Measures everything once. `cores` holds as many ranks as have a core each; rank 0 is among them.
 Status measure_once(const Options& options, const HostPlace& place, const Group& cores,
                     ProgressLine& progress, Tuning& tuning) {
     tuning.cores = place.cores;
@@ -57,7 +58,7 @@ Status measure_once(const Options& options, const HostPlace& place, const Group&
     return {};
 }
 
-/// Rank 0 tells.
+/// Makes the progress line, which only rank 0 shows.
 ProgressLine progress_of(const Options& options) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,5 +1,5 @@
-// gc_tune/measures.hpp - what is measured, each into its place in the tuning; by ranks that measure
-// together while the others are away from the cores, as medians of times that all of them need.
+// gc_tune/measures.hpp - the measurements, each of which fills its part of the tuning; ranks
+// measure together while the others sleep, and results are medians of the slowest rank's times.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +14,21 @@
 
 namespace gc_tune {
 
-/// The members among the ranks of `everybody`, in their order. Owns a communicator of its own.
+/// A Group is the members among the ranks of `everybody`, in their order. Owns a communicator.
 class Group {
   public:
-    /// Collective over `everybody`.
+    /// Makes a group. Collective over `everybody`.
     Group(MPI_Comm everybody, bool member);
     ~Group();
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
     bool member() const { return comm_ != MPI_COMM_NULL; }
-    /// Of the members; null for others.
+    /// Returns the members' communicator; null for others.
     MPI_Comm comm() const { return comm_; }
-    int size() const { return size_; }  ///< on every rank
+    int size() const { return size_; }  ///< the same on every rank
 
-    /// Collective over everybody: members run it, the others sleep until all of them have.
+    /// Runs `work` on the members, while the others sleep. Collective over everybody.
     void run(const std::function<void()>& work) const;
 
   private:
@@ -37,53 +37,53 @@ class Group {
     int size_ = 0;
 };
 
-/// Microseconds of one call of `work`, which all ranks of `comm` make together: the median over
-/// repeats of the time that the slowest rank needs. Runs for about `seconds`. The same on all
-/// ranks.
+/// Returns the microseconds of one call of `work`, which all ranks of `comm` make together: the
+/// median over repeats of the slowest rank's time. Runs for about `seconds`. The same on all ranks.
 double median_us(MPI_Comm comm, double seconds, const std::function<void()>& work);
 
-/// Work that takes no time still has a speed.
+/// Returns a speed even if the work takes no time.
 inline double gbytes_per_s(double bytes, double us) {
     return bytes / 1e3 / std::max(us, 1e-3);
 }
 
-/// The median; 0 of nothing.
+/// Returns the median; 0 if there are no values.
 double median(std::vector<double> values);
 
-/// Working sets to measure at, ascending, in powers of four, up to `most`.
+/// Returns working sets to measure at, ascending, in powers of four, up to `most`.
 std::vector<double> working_sets(std::size_t least, std::size_t most);
 
-/// Of this rank's host.
+/// HostPlace is about this rank's host.
 struct HostPlace {
     int rank = 0;   ///< among the host's ranks
-    int ranks = 1;  ///< of the largest host of the job
+    int ranks = 1;  ///< ranks of the largest host of the job
     int hosts = 1;
-    int cores = 1;  ///< of the smallest host
+    int cores = 1;  ///< cores of the smallest host
 };
 
-/// Codecs, copies and sums, one core of every rank of `group` at a time. Collective over everybody.
-/// Errors: those of codec_for.
+/// Measures codecs, copies and sums, one core of every rank of `group` at a time. Collective over
+/// everybody. Errors: those of codec_for.
 gradcoll::Status measure_kernels(const Options& options, const Group& group,
                                  gradcoll::Tuning& tuning);
 
-/// Packing without loss, of what a codec makes of usual values, likewise. Errors: those of
-/// make_packer; internal.
+/// Measures packing without loss of what a codec makes of usual values, as measure_kernels() does.
+/// Errors: those of make_packer; internal.
 gradcoll::Status measure_packings(const Options& options, const Group& group,
                                   gradcoll::Tuning& tuning);
 
-/// Latency and bandwidth between the branches of every level of the tree that the ranks get, by
-/// kind of vertex; message and turn costs. Collective. Errors: those of discover_tree.
+/// Measures latency and bandwidth between the branches of every level of the tree that the ranks
+/// get, by kind of vertex, and message and turn costs. Collective. Errors: those of discover_tree.
 gradcoll::Status measure_links(const Options& options, MPI_Comm everybody, const HostPlace& place,
                                gradcoll::Tuning& tuning);
 
-/// Exact allreduces of the ranks of `group`, which are all of one host. Collective over everybody.
+/// Measures exact allreduces of the ranks of `group`, which are all of one host. Collective over
+/// everybody.
 void measure_one_host(const Options& options, const Group& group, gradcoll::Tuning& tuning);
 
-/// Of several measurements of everything: the fastest of each, as a disturbed machine is slower and
-/// never faster; the median of figures that are differences of times.
+/// Combines several measurements of everything: the fastest of each, since a disturbed machine is
+/// slower and never faster; the median of figures that are differences of times.
 gradcoll::Tuning together(const std::vector<gradcoll::Tuning>& passes);
 
-/// What was found, for people.
+/// Returns what was found, for people.
 std::string summary_of(const gradcoll::Tuning& tuning);
 
 }  // namespace gc_tune

@@ -1,4 +1,5 @@
-// gc_tune/one_host.cpp - exact allreduces of the ranks of one host, as the library does them.
+// gc_tune/one_host.cpp - measures exact allreduces of the ranks of one host, as the library does
+// them.
 #include <algorithm>
 #include <vector>
 
@@ -18,7 +19,7 @@ double allreduce_us(const Options& options, MPI_Comm comm, std::size_t elems) {
     });
 }
 
-/// What every pass over the vector must have been for a call to take so long.
+/// Returns the speed that every pass over the vector must have had for a call to take so long.
 Speed::Point point_of(const Tuning& tuning, int ranks, std::size_t bytes, double us) {
     const Forecast forecast =
         forecast_shared_memory(tuning, ranks, static_cast<std::int64_t>(bytes));

@@ -1,4 +1,4 @@
-// gc_tune/options.hpp - what the command line may say.
+// gc_tune/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@ namespace gc_tune {
 struct Options {
     std::string out;  ///< the tuning file; empty: only the summary
     bool quick = false;
-    bool progress = false;  ///< is shown where stderr is no terminal, too
-    /// Of what is at work on a host at a time: where caches end is seen by then.
+    bool progress = false;  ///< shown even if stderr is no terminal
+    /// Returns the most bytes at work on a host at a time: by then the end of the caches shows.
     std::size_t most_bytes() const { return std::size_t{quick ? 1U : 256U} << 20U; }
-    /// Everything is measured so often, so that no disturbance meets all measurements of a figure.
+    /// Returns how often everything is measured, so that no disturbance meets all measurements of a
+    /// figure.
     int passes() const { return quick ? 1 : 3; }
     double seconds_a_point() const { return quick ? 0.002 : 0.02; }
 };

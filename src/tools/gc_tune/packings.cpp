@@ -1,4 +1,4 @@
-// gc_tune/packings.cpp - how fast one core packs and unpacks messages.
+// gc_tune/packings.cpp - measures how fast one core packs and unpacks messages.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -12,9 +12,9 @@ namespace {
 
 using namespace gradcoll;
 
-/// A message as they go over links: 64 Ki values in int8. Values as gradients have them, mostly
-/// small, and some that are 0 beside one another, so that a packer finds something: of other bytes
-/// it gives up, and is many times faster.
+/// Returns a message as it goes over links: 64 Ki values in int8. The values are like those of
+/// gradients, mostly small, with some neighbouring zeros, so that a packer finds something: on
+/// random bytes it gives up, and is many times faster.
 Result<std::vector<std::byte>> usual_payload() {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;

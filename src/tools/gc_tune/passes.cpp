@@ -1,4 +1,4 @@
-// gc_tune/passes.cpp - what several measurements of the same say together.
+// gc_tune/passes.cpp - combines several measurements of the same.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace gradcoll;
 
-/// All passes measure at the same points.
+/// Keeps the faster speed at each point. All passes measure at the same points.
 void keep_faster(Speed& kept, const Speed& other) {
     std::vector<Speed::Point> points = kept.points();
     for (std::size_t i = 0; i < std::min(points.size(), other.points().size()); ++i)

@@ -1,4 +1,4 @@
-// gc_tune/summary.cpp - what was found, for people.
+// gc_tune/summary.cpp - prints what was found, for people.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace gradcoll;
 
-/// "3.1 (256 KiB) 2.0 (64 MiB)"
+/// Returns a text such as "3.1 (256 KiB) 2.0 (64 MiB)".
 std::string text_of(const Speed& speed) {
     std::string text;
     for (const Speed::Point& point : speed.points()) {
