@@ -1,5 +1,5 @@
-// tools/progress/progress.hpp - how far a program is and how long it will still take, for who waits
-// at a terminal.
+// tools/progress/progress.hpp - shows how far a program is and how long it will still take, to a
+// user at a terminal.
 #pragma once
 
 #include <chrono>
@@ -10,31 +10,32 @@
 
 namespace gradcoll {
 
-/// "gc_tune: links; 40 %, 12 s left"; nothing of the time before it can be told. Pure.
+/// Returns a text such as "gc_tune: links; 40 %, 12 s left", without the time until it can be
+/// estimated. Pure.
 std::string progress_text(std::string_view program, std::string_view what, double done,
                           double elapsed_s);
 
-/// One line on stderr that is written over and over, and gone at the end. What comes from other
-/// streams meanwhile is not disturbed if clear() is called before. Not thread safe.
+/// ProgressLine is one line on stderr that is overwritten again and again, and removed at the end.
+/// It does not disturb output of other streams if clear() is called before. Not thread safe.
 class ProgressLine {
   public:
     enum class Shown : std::uint8_t {
         never,
         on_terminal,  ///< only if stderr is one
-        always        ///< if it is none, in lines of their own: where a launcher collects them
+        always  ///< if stderr is no terminal, in lines of their own, which a launcher collects
     };
 
-    /// `work`: all there is to do, in any unit.
+    /// `work` is all there is to do, in any unit.
     ProgressLine(std::string program, double work, Shown shown, std::FILE* to = stderr);
     ~ProgressLine() { clear(); }
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /// What is done now.
+    /// Sets what is done now.
     void begin(std::string_view what);
-    /// So much more is done.
+    /// Adds work that has been done.
     void add(double work);
-    /// Nothing stands on the line.
+    /// Clears the line.
     void clear();
 
   private:
@@ -44,7 +45,7 @@ class ProgressLine {
     double work_;
     std::FILE* to_;
     bool is_shown_;
-    bool has_line_;  ///< that is written over
+    bool has_line_;  ///< whether there is a line to overwrite
     std::string what_;
     double done_ = 0;
     bool is_there_ = false;
