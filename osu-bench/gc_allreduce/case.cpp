@@ -1,4 +1,4 @@
-// case.cpp - one size: take turns with the peer, count bytes, check the result.
+// case.cpp - measures one size: takes turns with the peer, counts bytes, checks the result.
 #include "case.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class Case {
     MPI_Datatype type_;
     Residual residual_;
     Buffer result_;
-    std::vector<std::byte> seen_;  ///< the last result that was looked at, in host memory
+    std::vector<std::byte> seen_;  ///< the last result that was checked, in host memory
 };
 
 void Case::reduce(const void* send, void* recv) {
@@ -102,7 +102,8 @@ void Case::reduce(const void* send, void* recv) {
     }
 }
 
-// Out of place there is nothing to prepare, so that calls may follow each other at once.
+// Returns a timed call. Out of place there is nothing to prepare, so calls may follow each other at
+// once.
 Timed Case::timed(std::function<void()> call) {
     Timed timed{{}, std::move(call)};
     if (options_.in_place) {
@@ -139,7 +140,7 @@ void Case::measure_times(Row& row) {
     row.busbw_gbs = row.algbw_gbs * 2.0 * (row.ranks - 1) / row.ranks;
 }
 
-// All calls since the statistics were reset had this case's shape.
+// Measures the bytes on the wire. All calls since the statistics were reset had this case's shape.
 void Case::measure_wire(Row& row) const {
     GC_Stats stats{};
     require_success(GC_Comm_get_stats(subject_.comm(), &stats), "GC_Comm_get_stats");
@@ -187,14 +188,15 @@ Verdict Case::check(bool exact) {
     return judge(nullptr, exact);
 }
 
-// A peer may be lossy too, so its error is only told.
+// Checks the peer. It may be lossy too, so its error is only reported.
 Verdict Case::check_peer() {
     prepare();
     reduce_by_peer();
     return judge(nullptr, false);
 }
 
-// With error feedback a second call has another residual, and other bits.
+// Counts ranks that differ from a call in host memory. With error feedback a second call has
+// another residual, and other bits.
 std::optional<int> Case::unlike_host_ranks() {
     if (memory_.is_host() || options_.feedback) {
         return std::nullopt;

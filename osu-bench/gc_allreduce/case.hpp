@@ -1,4 +1,4 @@
-// case.hpp - one size of one codec: measured beside its peer, and checked.
+// case.hpp - one size of one codec: measured together with its peer, and checked.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace gradcoll::bench {
 
-/// Who takes turns, and on what.
+/// A Contest says who takes turns, and on what data.
 struct Contest {
     const Options& options;
     const Subject& subject;
@@ -22,7 +22,7 @@ struct Contest {
     const void* input_there;           ///< the same in `memory`
 };
 
-/// Collective; the same row on every rank. The peer runs on MPI_COMM_WORLD.
+/// Measures one size. Collective; the same row on every rank. The peer runs on MPI_COMM_WORLD.
 Row measure(const Contest& contest, std::size_t size_bytes);
 
 }  // namespace gradcoll::bench

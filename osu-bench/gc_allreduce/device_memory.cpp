@@ -29,7 +29,7 @@ T required(Result<T> result, const char* what) {
     return std::move(*result);
 }
 
-/// Host memory that the device copies from and to by itself.
+/// PinnedMemory is host memory that the device copies from and to by itself.
 class PinnedMemory : public Memory {
   public:
     explicit PinnedMemory(Device& device) : device_(device) {}
@@ -65,7 +65,7 @@ class DeviceMemory : public Memory {
     void copy(void* to, const void* from, std::size_t size_bytes) override {
         require(stream_->copy(to, from, size_bytes), "copying");
         require(stream_->record(*done_), "recording a mark");
-        // As scripts/mpirun asks of MPI: ranks may outnumber cores.
+        // This yields as scripts/mpirun makes MPI do: ranks may outnumber cores.
         while (!required(done_->passed(), "waiting for a copy")) {
             sched_yield();
         }

@@ -7,7 +7,7 @@
 
 namespace gradcoll::bench {
 
-/// As open_memory() (open_memory.hpp), for the names of devices.
+/// Does what open_memory() (open_memory.hpp) does, for the names of devices.
 OpenedMemory open_device_memory(const std::string& name);
 
 }  // namespace gradcoll::bench

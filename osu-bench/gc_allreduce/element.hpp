@@ -13,17 +13,18 @@ namespace gradcoll::bench {
 struct Element {
     std::string_view name;  ///< as given to -T
     std::size_t bytes;
-    /// Half the distance from 1 to the next value: one addition errs by at most this, relatively.
-    /// 0: exact.
+    /// Half the distance from 1 to the next value is the largest relative error of one addition. 0:
+    /// exact.
     double unit_roundoff;
     MPI_Datatype (*datatype)();  ///< valid between MPI_Init and MPI_Finalize
     bool has_mpi_ops;            ///< false: MPI_SUM is not defined on it, the peer needs a user op
-    /// values[0, count) = the elements at `in` / the elements at `out` = values[0, count), rounded.
+    /// They convert values[0, count) from the elements at `in`, or to the elements at `out`,
+    /// rounded.
     void (*load)(const void* in, std::size_t count, double* values);
     void (*store)(const double* values, std::size_t count, void* out);
 };
 
-/// Null if there is no such type.
+/// Returns null if there is no such type.
 const Element* find_element(std::string_view name);
 std::vector<std::string> element_names();
 

@@ -1,4 +1,4 @@
-// generators.cpp - random vectors of known distribution, and raw files.
+// generators.cpp - makes random vectors of known distribution, and reads raw files.
 #include "generators.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double draw_laplace(Engine& engine) {
 struct NamedDraw {
     std::string_view name;
     Draw (*make)();
-    bool in_layers = false;  ///< blocks have scales of their own
+    bool in_layers = false;  ///< whether blocks have scales of their own
 };
 
 const std::array draws = {
@@ -52,7 +52,7 @@ Engine engine_of(std::uint64_t seed, std::uint32_t stream) {
     return Engine(seeds);
 }
 
-/// The factor of each block of elements.
+/// Scales gives the factor of each block of elements.
 class Scales {
   public:
     Scales(const NamedDraw& named, const Element& element, std::uint64_t seed)
@@ -62,7 +62,7 @@ class Scales {
     double next() { return in_layers_ ? std::pow(10.0, exponent_(engine_)) : base_; }
 
   private:
-    // No rank's: all ranks draw the same.
+    // This is no rank's stream: all ranks draw the same from it.
     static constexpr std::uint32_t layer_stream = UINT32_MAX;
 
     bool in_layers_;

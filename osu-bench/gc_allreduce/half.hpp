@@ -9,12 +9,12 @@
 
 namespace gradcoll::bench {
 
-/// IEEE 754 binary16.
+/// Float16 is an IEEE 754 binary16.
 struct Float16 {
     std::uint16_t bits;
 };
 
-/// The upper half of an IEEE 754 binary32.
+/// BFloat16 is the upper half of an IEEE 754 binary32.
 struct BFloat16 {
     std::uint16_t bits;
 };
@@ -26,8 +26,8 @@ inline float to_float(BFloat16 value) {
 inline float to_float(Float16 value) {
     const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000u) << 16;
     const std::uint32_t magnitude = value.bits & 0x7fffu;
-    // The exponent field lands 112 too low for binary32; the product mends that, denormals
-    // included.
+    // The exponent field is 112 too low for binary32; the product corrects that, also for
+    // denormals.
     const float finite = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
     const std::uint32_t special = (magnitude << 13) | 0x7f800000u;
     const std::uint32_t bits = magnitude < 0x7c00u ? std::bit_cast<std::uint32_t>(finite) : special;

@@ -39,7 +39,7 @@ TableHead head_of(const Contest& contest) {
     return head;
 }
 
-/// Rank 0 prints and writes; the other ranks only take part.
+/// Reporter prints and writes on rank 0; the other ranks only take part.
 class Reporter {
   public:
     Reporter(const Options& options, const Peer& peer, bool is_root)
@@ -146,14 +146,15 @@ int print_tree(const Options& options) {
     return 0;
 }
 
-// All ranks leave together: what one of them refuses (a file that only its host lacks), all refuse.
+// Makes all ranks exit with the same status: what one of them refuses (a file that only its host
+// lacks), all refuse.
 int agreed_exit_status(int exit_status) {
     int worst = 0;
     MPI_Allreduce(&exit_status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return worst;
 }
 
-// Printed by the lowest rank that has something to say.
+// Prints a text of the lowest rank that has one.
 void print_once(const std::string& text, int exit_status) {
     const int mine = text.empty() ? INT_MAX : my_rank();
     int speaker = INT_MAX;
@@ -181,7 +182,8 @@ int run(int argc, char** argv) {
     return options.print_tree ? print_tree(options) : measure_where_asked(options);
 }
 
-// Usage errors are thrown by all ranks alike; anything else may be one rank's own.
+// Runs, and reports exceptions. All ranks throw usage errors alike; anything else may be one rank's
+// own.
 int run_guarded(int argc, char** argv) {
     try {
         return run(argc, argv);

@@ -1,4 +1,4 @@
-// memory.hpp - where the vectors of the calls lie: in the host's memory or in a device's.
+// memory.hpp - the memory of the calls' vectors: the host's or a device's.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace gradcoll::bench {
 
-/// One kind of memory. Used by one thread. What fails ends the job, with the device's own words.
+/// A Memory is one kind of memory, used by one thread. A failure ends the job, with the device's
+/// own text.
 class Memory {
   public:
     Memory() = default;
@@ -16,20 +17,21 @@ class Memory {
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
-    /// "host memory", "memory of CUDA device 0 of 2 (NVIDIA H100 80GB HBM3)"
+    /// Returns a text such as "host memory" or "memory of CUDA device 0 of 2 (NVIDIA H100 80GB
+    /// HBM3)".
     virtual std::string description() const = 0;
     virtual void* allocate(std::size_t size_bytes) = 0;
     virtual void release(void* memory) = 0;
-    /// Between any two of this memory, its host side and plain host memory; done when it returns.
-    /// No overlap.
+    /// Copies between any two of this memory, its host side and plain host memory; done on return.
+    /// The ranges do not overlap.
     virtual void copy(void* to, const void* from, std::size_t size_bytes) = 0;
-    /// The host memory that this memory is copied to and from at full speed; itself if the CPU
-    /// reads it.
+    /// Returns the host memory that this memory is copied to and from at full speed; itself if the
+    /// CPU reads it.
     virtual Memory& host_side() = 0;
     bool is_host() { return &host_side() == this; }
 };
 
-/// A piece of it.
+/// A Buffer is a piece of a memory.
 class Buffer {
   public:
     Buffer(Memory& memory, std::size_t size_bytes)
@@ -46,14 +48,14 @@ class Buffer {
     void* data_;
 };
 
-/// This rank's memory, or why it has none and the exit status that says so.
+/// OpenedMemory is this rank's memory, or why it has none and the exit status for that.
 struct OpenedMemory {
     std::unique_ptr<Memory> memory;
     std::string problem;
     int exit_status = 0;
 };
 
-/// What scripts take for "there is no such device here", not for a failure.
+/// Scripts take this status for "there is no such device here", not for a failure.
 inline constexpr int no_device_status = 77;
 
 }  // namespace gradcoll::bench

@@ -1,4 +1,4 @@
-// open_memory.cpp - the host's memory, and whose name stands for another.
+// open_memory.cpp - the host's memory, and the names of other memories.
 #include "open_memory.hpp"
 
 #include <fmt/format.h>

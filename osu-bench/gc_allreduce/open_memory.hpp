@@ -1,4 +1,4 @@
-// open_memory.hpp - the memory that a name stands for.
+// open_memory.hpp - opens the memory of a name.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace gradcoll::bench {
 
-/// name: "host", or a device plug-in by its name in lower case ("cuda"). Ranks of one host take its
-/// devices round and round. Collective over MPI_COMM_WORLD; the answer is this rank's alone.
+/// Opens a memory: "host", or a device plug-in by its name in lower case ("cuda"). Ranks of one
+/// host take its devices in turn. Collective over MPI_COMM_WORLD; the result is for this rank
+/// alone.
 OpenedMemory open_memory(const std::string& name);
 
 }  // namespace gradcoll::bench

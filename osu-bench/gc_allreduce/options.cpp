@@ -1,4 +1,4 @@
-// options.cpp - the command line, after osu_allreduce and nccl-tests.
+// options.cpp - reads the command line, which follows osu_allreduce and nccl-tests.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace gradcoll::bench {
 namespace {
 
-// As typed, before the names are looked up.
+// Raw holds the options as typed, before the names are looked up.
 struct Raw {
     std::string sizes = "4:4M";
     std::string element = "float";
@@ -140,7 +140,7 @@ Problem problem_with_peer(const Options& options) {
     return kind->refusal(options.peer_workload());
 }
 
-// What is wrong with the values as a whole, or nothing.
+// Returns what is wrong with the values as a whole, or nothing.
 Problem resolve(const OptionParser& app, const Raw& raw, Options& options) {
     options.element = find_element(raw.element);
     if (app.count("--iterations") > 0) {

@@ -1,4 +1,4 @@
-// options.hpp - what the command line says.
+// options.hpp - the options of the command line.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct Options {
     int repeats = 9;
     Sync sync = Sync::none;
     std::string peer = "mpi";
-    double peer_error_bound = 1e-3;  ///< of one compression of the peer
-    std::string device = "host";     ///< where the vectors lie, as open_memory() takes it
+    double peer_error_bound = 1e-3;  ///< for one compression of the peer
+    std::string device = "host";     ///< memory of the vectors, a name for open_memory()
     const Element* element = nullptr;
     std::string op = "sum";
     std::vector<std::string> codecs{"exact"};
@@ -37,7 +37,7 @@ struct Options {
     bool full = false;
     bool check = false;
     bool print_tree = false;
-    bool progress = false;  ///< is shown where stderr is no terminal, too
+    bool progress = false;  ///< shown even if stderr is no terminal
     std::string csv_path;
     std::string json_path;
 
@@ -45,7 +45,8 @@ struct Options {
     int iterations_for(std::size_t size_bytes) const;
     int warmup_for(std::size_t size_bytes) const;
     int batch_for(std::size_t size_bytes) const;
-    /// In parts of the time that a size takes: a call costs as much as to move so many bytes more.
+    /// Returns the work of a size, for progress: a call costs as much as moving a fixed number of
+    /// bytes more.
     double work_of(std::size_t size_bytes) const;
 };
 

@@ -1,4 +1,5 @@
-// peer_op.cpp - MPI's ops by name, and user ops for the 16-bit floats that MPI does not know.
+// peer_op.cpp - finds MPI's ops by name, and makes user ops for the 16-bit floats that MPI does not
+// know.
 #include "peer_op.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ constexpr NamedOp named_op(std::string_view name, MPI_Op (*mpi_op)()) {
     return {name, mpi_op, combine<Float16, Operation>, combine<BFloat16, Operation>};
 }
 
-// Functions, because MPI's handles are no constants before MPI_Init in every MPI.
+// These are functions because MPI's handles are no constants before MPI_Init in every MPI.
 MPI_Op sum_op() {
     return MPI_SUM;
 }

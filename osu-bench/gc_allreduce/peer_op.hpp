@@ -1,4 +1,4 @@
-// peer_op.hpp - the reduction as MPI_Allreduce, the peer, gets it.
+// peer_op.hpp - the reduction op that the peer, MPI_Allreduce, gets.
 #pragma once
 
 #include <mpi.h>
@@ -11,13 +11,13 @@
 
 namespace gradcoll::bench {
 
-/// MPI_SUM, MPI_PROD, MPI_MIN or MPI_MAX by name; MPI_OP_NULL if there is no such op.
+/// Returns MPI_SUM, MPI_PROD, MPI_MIN or MPI_MAX by name; MPI_OP_NULL if there is no such op.
 MPI_Op find_op(std::string_view name);
 std::vector<std::string> op_names();
 
-/// The op for MPI_Allreduce on `element`: MPI's own where MPI defines it on the type, else a user
-/// op that computes in fp32 and rounds once an operation, as GC_ calls do. Owns the user op;
-/// destroy it before MPI_Finalize.
+/// A PeerOp is the op for MPI_Allreduce on `element`: MPI's own if MPI defines it on the type, else
+/// a user op that computes in fp32 and rounds once for each operation, as GC_ calls do. It owns the
+/// user op; destroy it before MPI_Finalize.
 class PeerOp {
   public:
     PeerOp(const Element& element, std::string_view op_name);

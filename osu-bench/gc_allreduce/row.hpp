@@ -25,18 +25,18 @@ struct Row {
     Spread ratio;               ///< over the repeats, of peer time / our time
     double algbw_gbs = 0;       ///< size / time, 10^9 bytes a second
     double busbw_gbs = 0;       ///< algbw * 2(n-1)/n
-    double wire_max_bytes = 0;  ///< sent a call by the rank that sends most
-    double wire_sum_bytes = 0;  ///< sent a call by all ranks
+    double wire_max_bytes = 0;  ///< bytes sent in a call by the rank that sends most
+    double wire_sum_bytes = 0;  ///< bytes sent in a call by all ranks
     std::string path;           ///< "compressed", "tree" or "mpi" (passed to the MPI library)
     std::string pass_reason;
     std::optional<Verdict> verdict;       ///< with --check
     std::optional<Verdict> peer_verdict;  ///< with --check
-    /// With --check, and vectors on a device: ranks whose result differs in any bit from the same
-    /// call on vectors in host memory.
+    /// Counts, with --check and vectors on a device, the ranks whose result differs in any bit from
+    /// the same call on vectors in host memory.
     std::optional<int> unlike_host_ranks;
 };
 
-/// The ratio at each row's size.
+/// Returns the ratio at each row's size.
 inline std::vector<SizeRatio> ratios_of(const std::vector<Row>& rows) {
     std::vector<SizeRatio> ratios;
     for (const Row& row : rows) {

@@ -1,4 +1,4 @@
-// start_line.cpp - clocks that agree, and a wait for the time that was agreed.
+// start_line.cpp - makes clocks agree, and waits for an agreed time.
 #include "start_line.hpp"
 
 #include <sched.h>
@@ -38,7 +38,7 @@ void answer_with_clock(int rank, MPI_Comm comm) {
     }
 }
 
-// What must be added to a time of rank 0 to have it on this rank's clock.
+// Returns what must be added to a time of rank 0 to have it on this rank's clock.
 double ask_for_offset(MPI_Comm comm) {
     double fastest = std::numeric_limits<double>::infinity();
     double offset = 0;

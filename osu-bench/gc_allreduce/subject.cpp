@@ -1,4 +1,4 @@
-// subject.cpp - settings onto a communicator, and errors out of it.
+// subject.cpp - applies settings to a communicator, and reports its errors.
 #include "subject.hpp"
 
 #include <fmt/format.h>
@@ -51,9 +51,9 @@ void Subject::apply(const Options& options) {
                 accept(GC_Comm_set_option(comm_, key.c_str(), value.c_str()),
                        fmt::format("--option {}={}", key, value));
     };
-    set(true);  // without one, codecs that wait for it are refused
+    set(true);  // without a tolerance, codecs that need one are refused
     accept(GC_Comm_set_codec(comm_, codec_.c_str()), "--codec " + codec_);
-    // Whoever names a codec wants to see what it does, also where it does not pay.
+    // A user who names a codec wants to see what it does, even if it does not pay.
     accept(GC_Comm_set_option(comm_, "gc_compress_if", "always"), "gc_compress_if=always");
     set(false);
 }

@@ -10,8 +10,8 @@
 
 namespace gradcoll::bench {
 
-/// A duplicate of MPI_COMM_WORLD. Collective to make and to destroy. Throws std::invalid_argument
-/// with the library's message, on every rank, if a setting is refused.
+/// A Subject owns a duplicate of MPI_COMM_WORLD. Making and destroying it is collective. Throws
+/// std::invalid_argument with the library's message, on every rank, if a setting is refused.
 class Subject {
   public:
     Subject(const Options& options, std::string codec);
@@ -30,8 +30,8 @@ class Subject {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Ends the job with the library's message if `code` is an error: for calls that must not fail once
-/// the settings are accepted.
+/// Ends the job with the library's message if `code` is an error. It is for calls that must not
+/// fail once the settings are accepted.
 void require_success(int code, const char* call);
 
 }  // namespace gradcoll::bench

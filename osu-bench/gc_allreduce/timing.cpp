@@ -8,7 +8,7 @@
 namespace gradcoll::bench {
 namespace {
 
-// Room for the slowest rank and for a scheduler that is late.
+// This leaves room for the slowest rank and for a late scheduler.
 constexpr double window_per_call = 3;
 
 std::vector<double> over_ranks(std::vector<double> values, MPI_Op op, MPI_Comm comm) {
@@ -29,7 +29,8 @@ double seconds_in_one(const Timed& timed) {
     return MPI_Wtime() - start;
 }
 
-// The barrier lets the ranks start the batch together; what is between the calls is the calls' own.
+// Times a batch. The barrier lets the ranks start the batch together; the time between calls is
+// part of the calls.
 double seconds_back_to_back(const Timed& timed, int calls, MPI_Comm comm) {
     MPI_Barrier(comm);
     if (!timed.prepare) {
@@ -91,8 +92,8 @@ void warm_up(const Timed& timed, int calls) {
     }
 }
 
-// Batches one by one over the ranks, then their median: a rank that the system takes off its core
-// for milliseconds spoils one batch, not the repeat.
+// Combines each batch over the ranks, then takes the median: a rank that loses its core for
+// milliseconds spoils one batch, not the repeat.
 Latency latency_of(const std::vector<double>& batch_us, MPI_Comm comm) {
     int ranks = 1;
     MPI_Comm_size(comm, &ranks);

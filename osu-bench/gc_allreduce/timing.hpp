@@ -1,4 +1,4 @@
-// timing.hpp - how long collective calls take, ours and the peer's by turns.
+// timing.hpp - measures how long collective calls take, ours and the peer's in turns.
 #pragma once
 
 #include <mpi.h>
@@ -10,8 +10,8 @@
 
 namespace gradcoll::bench {
 
-/// Every rank averages its own time in the calls of a batch; these are the average, minimum and
-/// maximum of that over the ranks, and of those the median over the batches.
+/// A Latency is made of each rank's average time in the calls of a batch: the average, minimum and
+/// maximum of it over the ranks, and of each the median over the batches.
 struct Latency {
     double avg_us = 0;
     double min_us = 0;
@@ -23,9 +23,10 @@ struct Timed {
     std::function<void()> call;
 };
 
-/// One repeat: after the warm-up calls of both, batches of ours and of the peer take turns until
-/// each has had its iterations. Short batches see the same machine; the caller swaps the order from
-/// repeat to repeat, so that neither always runs on the other's caches.
+/// Turns describes one repeat: after the warm-up calls of both, batches of ours and of the peer
+/// take turns until each has had its iterations. In short batches both see the same state of the
+/// machine; the caller swaps the order from repeat to repeat, so that neither always runs on the
+/// other's caches.
 struct Turns {
     int warmup = 0;
     int iterations = 1;
@@ -40,10 +41,10 @@ struct Pair {
     double ratio() const { return peer.avg_us / ours.avg_us; }
 };
 
-/// Collective. The same result on every rank.
+/// Times both. Collective; the same result on every rank.
 Pair time_in_turns(const Timed& ours, const Timed& peer, const Turns& turns, MPI_Comm comm);
 
-/// Each member's median on its own.
+/// Returns the median of each member on its own.
 Latency median(const std::vector<Latency>& latencies);
 
 }  // namespace gradcoll::bench

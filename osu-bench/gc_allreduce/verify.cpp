@@ -1,4 +1,4 @@
-// verify.cpp - comparison with an fp64 reference, in blocks.
+// verify.cpp - compares with an fp64 reference, in blocks.
 #include "verify.hpp"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ void sum_up(std::vector<double>& values, std::size_t count, MPI_Op op, MPI_Comm 
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count), MPI_DOUBLE, op, comm);
 }
 
-// MPI_MAX may drop a NaN, and an error that is not a number is the worst of all.
+// Returns the largest value of all ranks. MPI_MAX may drop a NaN, and an error that is not a number
+// is the worst of all.
 double worst_over_ranks(double value, MPI_Comm comm) {
     const double mine = std::isnan(value) ? HUGE_VAL : value;
     double worst = 0;
@@ -54,7 +55,7 @@ double worst_over_ranks(double value, MPI_Comm comm) {
     return worst;
 }
 
-// The larger one; NaN is larger than all.
+// Returns the larger one; NaN is larger than all.
 double worse(double a, double b) {
     return std::isnan(a) || a >= b ? a : b;
 }

@@ -1,5 +1,5 @@
-// peers/peer.hpp - what GC_Allreduce is measured beside. One file a peer; the build takes those
-// whose library it found (scripts/cmake/GradcollPeers.cmake) and writes the registry.
+// peers/peer.hpp - what GC_Allreduce is compared with. There is one file for each peer; the build
+// takes those whose library it found (scripts/cmake/GradcollPeers.cmake) and writes the registry.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct PeerWorkload {
     const Element* element = nullptr;
     std::string op;
     bool in_place = false;
-    std::size_t min_bytes = 0;  ///< of the shortest vector
-    double error_bound = 1e-3;  ///< of one compression, for peers that compress
+    std::size_t min_bytes = 0;  ///< bytes of the shortest vector
+    double error_bound = 1e-3;  ///< for one compression, for peers that compress
 };
 
-/// An allreduce over MPI_COMM_WORLD. Collective to make, call and destroy; ends the job where the
-/// peer's library reports an error. Destroy it before MPI_Finalize.
+/// A Peer is an allreduce over MPI_COMM_WORLD. Making, calling and destroying it is collective; it
+/// ends the job if the peer's library reports an error. Destroy it before MPI_Finalize.
 class Peer {
   public:
     Peer() = default;
@@ -30,15 +30,15 @@ class Peer {
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
 
-    /// `count` elements; `send` is MPI_IN_PLACE for a workload in place. Blocks.
+    /// Sums `count` elements; `send` is MPI_IN_PLACE for a workload in place. Blocks.
     virtual void allreduce(const void* send, void* recv, std::size_t count) = 0;
-    /// What runs, for the table's head: function, library and version.
+    /// Returns function, library and version, for the table's head.
     virtual std::string description() const = 0;
 };
 
 struct PeerKind {
     std::string_view name;  ///< as given to --peer
-    /// Why the peer cannot do this, or nothing.
+    /// Returns why the peer cannot do this, or nothing.
     std::optional<std::string> (*refusal)(const PeerWorkload& workload);
     std::unique_ptr<Peer> (*make)(const PeerWorkload& workload);
 };
@@ -48,16 +48,17 @@ struct MissingPeer {
     std::string_view reason;
 };
 
-/// Those that this build has, "mpi" first, and those that it lacks.
+/// Return the peers that this build has, "mpi" first, and those that it lacks.
 const std::vector<PeerKind>& peer_kinds();
 const std::vector<MissingPeer>& missing_peers();
 
-/// Null if this build has no such peer.
+/// Returns null if this build has no such peer.
 const PeerKind* find_peer(std::string_view name);
-/// "mpi; not in this build: ucc (why), ..." for --help and for the message that refuses a name.
+/// Returns "mpi; not in this build: ucc (why), ..." for --help and for the message that refuses a
+/// name.
 std::string peers_of_this_build();
 
-/// The first line of what the MPI library says about itself, up to its package details.
+/// Returns the first line of what the MPI library says about itself, up to its package details.
 std::string mpi_library();
 [[noreturn]] void end_job(const std::string& message);
 

@@ -1,4 +1,4 @@
-// peers/staged.cpp - copies around another peer's call; they count as the call's.
+// peers/staged.cpp - copies before and after another peer's call, which count as part of the call.
 #include "peers/staged.hpp"
 
 #include <fmt/format.h>

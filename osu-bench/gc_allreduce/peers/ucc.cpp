@@ -19,7 +19,7 @@ void require(ucc_status_t status, const char* call) {
     }
 }
 
-// UCC's out-of-band allgather.
+// Starts UCC's out-of-band allgather.
 ucc_status_t start_allgather(void* send, void* recv, std::size_t bytes, void* /*info*/,
                              void** request) {
     auto* started = new MPI_Request;
@@ -164,7 +164,7 @@ void UccPeer::allreduce(const void* send, void* recv, std::size_t count) {
     while (status == UCC_INPROGRESS) {
         ucc_context_progress(context_);
         status = ucc_collective_test(request);
-        // As scripts/mpirun asks of MPI: ranks may outnumber cores.
+        // This yields as scripts/mpirun makes MPI do: ranks may outnumber cores.
         if (status == UCC_INPROGRESS) {
             sched_yield();
         }

@@ -37,7 +37,7 @@ class ZcclPeer : public Peer {
     }
 
   private:
-    /// The absolute error that a compression may make; the parameter is called a ratio there.
+    /// The compression may make this absolute error; ZCCL calls the parameter a ratio.
     float error_bound_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace gradcoll::bench {
 
-/// What was run, then what came out; always the same names in the same order.
+/// Returns what was run, then what came out; always the same names in the same order.
 Columns columns_of(const Options& options, const Row& row);
 
 }  // namespace gradcoll::bench

@@ -1,4 +1,4 @@
-// writers/json.cpp - the whole run as one JSON document.
+// writers/json.cpp - writes the whole run as one JSON document.
 #include <gradcoll/gradcoll.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// writers/table.cpp - the table that people read.
+// writers/table.cpp - prints the table for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace gradcoll::bench {
 namespace {
 
-// Column heads and cells are built by the same functions, so that they cannot drift apart.
+// A Cell has both head and text, so that they cannot get out of step.
 struct Cell {
     std::string_view head;
     int width;

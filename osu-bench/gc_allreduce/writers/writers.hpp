@@ -1,4 +1,4 @@
-// writers/writers.hpp - where rows go. All are used by one rank only.
+// writers/writers.hpp - writes rows. Only one rank uses these.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@
 
 namespace gradcoll::bench {
 
-/// What is the same for every row of one table.
+/// A TableHead is the same for every row of one table.
 struct TableHead {
     std::string codec;
     std::string tree_expression;
     std::string tree_origin;
     std::string mpi_library;
-    std::string peer;    ///< what runs beside ours
-    std::string memory;  ///< where the vectors lie, on rank 0
+    std::string peer;    ///< the peer that is compared with ours
+    std::string memory;  ///< memory of the vectors, on rank 0
     int ranks = 0;
 };
 
-/// The OSU-style table on stdout; every line is flushed.
+/// Print the OSU-style table on stdout; every line is flushed.
 void print_head(const Options& options, const TableHead& head);
 void print_row(const Options& options, const Row& row);
-/// Remarks on the rows of one table (at least one): what was passed to the MPI library and why, and
-/// the summary of the ratios.
+/// Prints remarks on the rows of one table (at least one): what was passed to the MPI library and
+/// why, and the summary of the ratios.
 void print_remarks(const std::vector<Row>& rows);
 
-/// The summary of one table.
+/// A TableSummary is the summary of one table.
 struct TableSummary {
     std::string codec;
     Summary summary;
 };
-/// A whole run.
+/// A Report is a whole run.
 struct Report {
     std::string mpi_library;
     std::string peer;
