@@ -1,4 +1,4 @@
-// contest.cpp - which buffers a call uses, and who is timed when.
+// contest.cpp - decides which buffers a call uses, and who is timed when.
 #include "contest.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +9,12 @@
 namespace gradcoll::bench {
 namespace {
 
-/// What rotates is this many times as large as the L2.
+/// Rotating buffers are this many times as large as the L2.
 constexpr std::size_t cold_l2s = 4;
-/// Kernel and copy take turns, so the buffers of both stay there.
+/// Resident buffers take this part of the L2: kernel and copy take turns, and the buffers of both
+/// stay there.
 constexpr std::size_t resident_share = 3;
-/// A batch moves about this much, so that its first and last call do not count for much.
+/// A batch moves about this much, so that its first and last call hardly matter.
 constexpr std::size_t batch_bytes = std::size_t{4} << 30;
 constexpr std::size_t max_calls = 200;
 
@@ -110,7 +111,7 @@ std::vector<Residency> Contest::residencies() const {
     return {Residency::cold};
 }
 
-// Every set is used equally often.
+// Returns the number of calls, such that every set is used equally often.
 int Contest::calls_for(std::size_t sets) const {
     const std::size_t calls = std::clamp<std::size_t>(batch_bytes / moved_.total(), 4, max_calls);
     return static_cast<int>(divided_up(calls, sets) * sets);

@@ -1,4 +1,4 @@
-// contest.hpp - a codec kernel beside a copy of as many bytes, in turns.
+// contest.hpp - compares a codec kernel with a copy of as many bytes, in turns.
 #pragma once
 
 #include <string_view>
@@ -12,21 +12,22 @@
 
 namespace gradcoll::bench {
 
-/// One of the kernels that give the same bytes.
+/// A Form is one of the kernels that give the same bytes.
 struct Form {
     std::string_view name;
     CodecForm form;
 };
-/// N:M codecs have two, the others one.
+/// Returns two forms for N:M codecs, one for others.
 std::vector<Form> forms_of(const Kind& kind);
 
-/// One kind, work and size; all its forms, cold and, where the buffers fit, in the L2.
+/// A Contest is for one kind, work and size; it measures all forms, cold and, if the buffers fit,
+/// in the L2.
 class Contest {
   public:
     Contest(const GpuOptions& options, const GpuFacts& facts, Kind kind, CodecWork work,
             std::size_t size_bytes);
 
-    /// What differs from the CPU's bytes; empty if nothing does.
+    /// Returns what differs from the CPU's bytes; empty if nothing does.
     std::string wrong_with(const Form& form);
     std::vector<Residency> residencies() const;
     GpuRow measure(const Form& form, Residency residency);
@@ -47,7 +48,7 @@ class Contest {
     MovedBytes moved_;
     Expected expected_;
     JobSets sets_;
-    std::vector<GpuBuffer> copies_;  ///< pairs of from and to
+    std::vector<GpuBuffer> copies_;  ///< pairs of source and target
     GpuBuffer invalid_;
     GpuStream stream_;
 };

@@ -1,4 +1,4 @@
-// gpu.cpp - memory, streams and recorded launches.
+// gpu.cpp - owns memory, streams and recorded launches.
 #include "gpu.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// gpu.hpp - what is owned on a CUDA device. What fails throws std::runtime_error with the CUDA
-// runtime's own words.
+// gpu.hpp - owners of resources on a CUDA device. Failures throw std::runtime_error with the CUDA
+// runtime's own text.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,11 +15,12 @@ namespace gradcoll::bench {
 
 void require(cudaError_t error, const char* what);
 
-/// Why there is no CUDA device of that number here; empty if there is one, which is then used.
+/// Returns why there is no CUDA device of that number here; empty if there is one, which is then
+/// used.
 std::string no_device(int number);
 GpuFacts facts_of(int number);
 
-/// Device memory, aligned to 256 bytes.
+/// A GpuBuffer is device memory, aligned to 256 bytes.
 class GpuBuffer {
   public:
     GpuBuffer() = default;
@@ -51,14 +52,14 @@ class GpuStream {
     cudaStream_t stream_ = nullptr;
 };
 
-/// How the launches of a batch reach the device: as they are made, or recorded once as a graph and
-/// replayed, so that short kernels do not wait for the host.
+/// Launching says how the launches of a batch reach the device: as they are made, or recorded once
+/// as a graph and replayed, so that short kernels do not wait for the host.
 enum class Launching { one_by_one, recorded };
 
-/// Several launches, timed together by the device's clock.
+/// A Batch is several launches, timed together by the device's clock.
 class Batch {
   public:
-    /// launch(i) enqueues call i, of `calls`, on `stream`.
+    /// Makes a batch; launch(i) enqueues call i, of `calls`, on `stream`.
     Batch(const GpuStream& stream, Launching launching, int calls, std::function<void(int)> launch);
     ~Batch();
     Batch(const Batch&) = delete;
@@ -73,7 +74,7 @@ class Batch {
     const GpuStream& stream_;
     int calls_;
     std::function<void(int)> launch_;
-    cudaGraphExec_t recorded_ = nullptr;  ///< null: one by one
+    cudaGraphExec_t recorded_ = nullptr;  ///< null: launches are made one by one
     cudaEvent_t begin_ = nullptr;
     cudaEvent_t end_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// job_sets.cpp - random data, the CPU's answer, copies of both on the device.
+// job_sets.cpp - makes random data and the CPU's result, and copies both to the device.
 #include "job_sets.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr int poison = 0xa5;
 constexpr std::size_t guard_bytes = 256;
 
-/// Splitmix64 (Steele, Lea, Flood 2014): good bits from a counter.
+/// Mixes a counter to good random bits (Splitmix64; Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t counter) {
     std::uint64_t z = counter * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +23,8 @@ std::uint64_t mixed(std::uint64_t counter) {
     return z ^ (z >> 31);
 }
 
-/// Where the exponent of a format lies, and those that are far from zero and from infinity.
+/// ExponentField says where the exponent of a format is, and which ones are far from zero and from
+/// infinity.
 struct ExponentField {
     unsigned shift;
     std::uint64_t mask;  ///< before the shift

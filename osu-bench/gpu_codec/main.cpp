@@ -1,5 +1,6 @@
-// gpu_codec - codec kernels on a GPU beside a copy of as many bytes. Exit status: 0; 1 if a byte
-// differs from the CPU's or the device fails; 2 for bad options; 77 if there is no CUDA device.
+// gpu_codec - compares codec kernels on a GPU with a copy of as many bytes. Exit status: 0; 1 if a
+// byte differs from the CPU's or the device fails; 2 for bad options; 77 if there is no CUDA
+// device.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -25,7 +26,7 @@ class Reporter {
             csv_.write(columns_of(facts_, row));
         }
     }
-    /// What is wrong is not timed; the others go on.
+    /// Reports a wrong kernel, which is not timed; the others go on.
     void refuse(const std::string& wrong) {
         fmt::print(stderr, "gpu_codec: WRONG: {}\n", wrong);
         failed_ = true;

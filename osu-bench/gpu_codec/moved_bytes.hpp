@@ -1,4 +1,4 @@
-// moved_bytes.hpp - what a codec kernel must read and write, to the byte.
+// moved_bytes.hpp - counts what a codec kernel must read and write, to the byte.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace gradcoll::bench {
 
-/// A codec for an element type.
+/// A Kind is a codec for an element type.
 struct Kind {
     CodecId codec = CodecId::nm_2_4;
     ElementType type = ElementType::f32;
     friend bool operator==(const Kind&, const Kind&) = default;
 };
 
-/// "encode", "encode+residual", "decode", "decode+sum"
+/// Returns "encode", "encode+residual", "decode" or "decode+sum".
 std::string_view name_of(CodecWork work);
 
-/// Bytes of one residual: fp32, for fp64 elements fp64.
+/// Returns the bytes of one residual: that of fp32, for fp64 elements that of fp64.
 std::size_t residual_bytes(ElementType type);
 
-/// Every buffer counts once for what is read of it and once for what is written.
+/// MovedBytes counts every buffer once for what is read of it and once for what is written.
 struct MovedBytes {
     std::size_t read = 0;
     std::size_t written = 0;

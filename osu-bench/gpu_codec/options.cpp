@@ -13,10 +13,10 @@ namespace gradcoll::bench {
 namespace {
 
 constexpr std::size_t granule_bytes = lossy_block_elems * sizeof(double);
-// Smaller ones would need thousands of buffers to rotate through an L2.
+// Smaller sizes would need thousands of buffers to rotate through an L2.
 constexpr std::size_t least_bytes = std::size_t{1} << 20;
 
-// As typed, before the names are looked up.
+// Raw holds the options as typed, before the names are looked up.
 struct Raw {
     std::string sizes = "8M,32M,256M";
     std::vector<std::string> kinds{"2:4/fp32", "2:4/bf16", "2:4/fp16",

@@ -1,4 +1,4 @@
-// options.hpp - what the command line of gpu_codec says.
+// options.hpp - the options of gpu_codec.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace gradcoll::bench {
 
 struct GpuOptions {
-    std::vector<std::size_t> sizes_bytes;  ///< of the plain values, ascending
+    std::vector<std::size_t> sizes_bytes;  ///< sizes of the plain values, ascending
     std::vector<Kind> kinds;
     std::vector<CodecWork> works;
     int repeats = 21;

@@ -1,4 +1,4 @@
-// report.cpp - a line a measurement.
+// report.cpp - writes one line for each measurement.
 #include "report.hpp"
 
 #include <fmt/format.h>

@@ -10,8 +10,8 @@
 
 namespace gradcoll::bench {
 
-/// cold: the buffers rotate, so that each call finds nothing in the L2; resident: the same buffers
-/// again, which fit into it.
+/// Residency says where the buffers are. cold: they rotate, so that each call finds nothing in the
+/// L2; resident: the same buffers, which fit into it, are used again.
 enum class Residency { cold, resident };
 std::string_view name_of(Residency residency);
 
@@ -23,11 +23,11 @@ struct GpuRow {
     Residency residency = Residency::cold;
     MovedBytes moved;
     double kernel_gb_s = 0;  ///< median over the repeats, 10^9 bytes read and written a second
-    double copy_gb_s = 0;    ///< the same of the copy beside it
+    double copy_gb_s = 0;    ///< the copy's rate, likewise
     Spread ratio;            ///< over the repeats, of copy time / kernel time
 };
 
-/// What is the same for all rows.
+/// GpuFacts is the same for all rows.
 struct GpuFacts {
     std::string device;  ///< "NVIDIA H100 80GB HBM3"
     int major = 0;       ///< compute capability
