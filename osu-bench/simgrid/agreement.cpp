@@ -1,4 +1,4 @@
-// agreement.cpp - the negotiation of an engine over SMPI.
+// agreement.cpp - runs the negotiation of an engine over SMPI.
 #include "agreement.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace gradcoll::simulate {
 
-/// What one rank keeps from step to step.
+/// A Member is what one rank keeps from step to step.
 struct Agreement::Member {
     SmpiChannel channel;
     std::unique_ptr<Negotiation> negotiation;
@@ -25,7 +25,8 @@ const std::vector<Parameter>& gradients() {
     return all;
 }
 
-/// As an engine tells it: the shape's text once, the name until there is a number.
+/// Makes a record as an engine does: it sends the shape's text once, and the name until there is a
+/// number.
 Ready ready_of(const Parameter& gradient, int rank,
                const std::unordered_map<std::string, std::uint32_t>& numbers) {
     Ready ready;

@@ -1,4 +1,4 @@
-// agreement.hpp - what ranks of an engine tell each other, in the simulation: the library's own
+// agreement.hpp - the messages between ranks of an engine, in the simulation: the library's own
 // negotiation about the gradients of one step, which all ranks hand in at once.
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace gradcoll::simulate {
 
-/// "agree": every rank tells rank 0. "agree-hosts": one rank of each host does so for all of it.
+/// Returns "agree", in which every rank sends to rank 0, and "agree-hosts", in which one rank of
+/// each host sends for all of it.
 const std::vector<std::string>& agreement_names();
 
-/// Steps of a network with the gradients of ResNet-50, of all ranks. What rank 0 computes takes no
-/// simulated time (decisions_benchmark measures it).
+/// An Agreement runs steps of a network with the gradients of ResNet-50, on all ranks. What rank 0
+/// computes takes no simulated time (decisions_benchmark measures it).
 class Agreement {
   public:
     Agreement(const Tree& tree, const std::string& name);
@@ -23,13 +24,13 @@ class Agreement {
     Agreement(const Agreement&) = delete;
     Agreement& operator=(const Agreement&) = delete;
 
-    /// One step of the calling rank of MPI_COMM_WORLD: until it has heard that all gradients begin,
-    /// and others have heard what they wait to hear from it. In the first step gradients have
+    /// Runs one step of the calling rank of MPI_COMM_WORLD: until it knows that all gradients
+    /// begin, and others have received what they wait for from it. In the first step gradients have
     /// names, later they have numbers. Returns what is wrong, or nothing.
     std::string run_step(int rank);
-    /// After the last step, by every rank.
+    /// Ends the negotiation; every rank calls it after the last step.
     void end(int rank);
-    /// By all ranks, in steps after the first.
+    /// Returns the bytes sent by all ranks, in steps after the first.
     std::uint64_t bytes_told() const { return bytes_told_; }
 
   private:

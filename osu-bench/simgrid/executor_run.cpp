@@ -1,4 +1,4 @@
-// executor_run.cpp - the library's own executor with real data in the simulation.
+// executor_run.cpp - runs the library's own executor with real data in the simulation.
 #include "executor_run.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace gradcoll::simulate {
 namespace {
 
-/// Small enough that sums over 32767 ranks are exact in fp32.
+/// Returns a value so small that sums over 32767 ranks are exact in fp32.
 float value_of(int rank, std::int64_t element) {
     return static_cast<float>((element * 7 + rank * 13) % 97);
 }

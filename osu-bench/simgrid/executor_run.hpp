@@ -1,5 +1,5 @@
-// executor_run.hpp - the library's own executor with real data in the simulation: proves that what
-// is replayed sums, and that the replay takes as long.
+// executor_run.hpp - runs the library's own executor with real data in the simulation: this proves
+// that what is replayed sums correctly, and that the replay takes as long.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gradcoll::simulate {
 
-/// Allreduce of small integers in fp32 by the calling rank of MPI_COMM_WORLD, through
+/// Runs an allreduce of small integers in fp32 on the calling rank of MPI_COMM_WORLD, through
 /// runtime/executor and memory of its own; local work takes no simulated time. Exact plans must
 /// give the sum on every element; lossy ones the same bits on all ranks, which the caller compares
 /// by `digest`. Returns what is wrong, or nothing.

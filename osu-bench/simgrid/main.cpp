@@ -1,5 +1,6 @@
-// gc_simulate - how long our allreduce and SimGrid's own take on a simulated machine. One CSV row
-// an algorithm and size. Exit status: 0; 1 if a plan or a result is wrong; 2 for bad options.
+// gc_simulate - simulates how long our allreduce and SimGrid's own take on a machine. It writes one
+// CSV row for each algorithm and size. Exit status: 0; 1 if a plan or a result is wrong; 2 for bad
+// options.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 namespace gradcoll::simulate {
 namespace {
 
-/// A platform file that goes when the program ends.
+/// A TemporaryFile is a platform file that is removed when the program ends.
 class TemporaryFile {
   public:
     explicit TemporaryFile(const std::string& text) {
@@ -43,17 +44,17 @@ class TemporaryFile {
     char path_[32] = "/tmp/gc_simulate_XXXXXX.xml";
 };
 
-/// One row of the answer.
+/// A Case is one row of the result.
 struct Case {
     std::string algorithm;
     std::int64_t size_bytes = 0;
-    PlanSpec spec;  ///< ours and the executor's
+    PlanSpec spec;  ///< for ours and the executor
     double predicted_us = 0;
     double link_us = 0;  ///< time of the busiest link for the plan's bytes; ours only
     std::vector<std::string> wrong;
     std::vector<std::uint64_t> digests;  ///< by rank; the executor's only
     std::unique_ptr<Agreement>
-        agreement;  ///< of ranks of an engine; `size_bytes` is what they tell
+        agreement;  ///< for ranks of an engine; `size_bytes` is then what they send
 };
 
 Plan plan_of(const Tree& tree, const PlanSpec& spec, int rank) {
@@ -62,7 +63,7 @@ Plan plan_of(const Tree& tree, const PlanSpec& spec, int rank) {
     return std::move(*plan);
 }
 
-/// What no schedule with these bytes can beat.
+/// Returns the time that no schedule with these bytes can beat.
 double busiest_link_us(const Tree& tree, const std::vector<LinkBytes>& bytes, bool print) {
     double busiest = 0;
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex) {
@@ -77,7 +78,7 @@ double busiest_link_us(const Tree& tree, const std::vector<LinkBytes>& bytes, bo
     return busiest;
 }
 
-/// Every rank's plan at once, for what can only be said of all of them together.
+/// Makes every rank's plan at once, to compute what concerns all of them together.
 void look_at_all_plans(const Options& options, Case& row) {
     std::vector<Plan> plans;
     for (int rank = 0; rank < options.tree->rank_count(); ++rank)
@@ -154,12 +155,13 @@ void print_row(const Options& options, const Case& row, const Timing& timing) {
                row.predicted_us, row.link_us, timing.wall_s);
 }
 
-/// SimGrid's time grows with the bytes, and is not nothing for the shortest vector.
+/// Returns the work of a row: SimGrid's time grows with the bytes, and is not zero for the shortest
+/// vector.
 double work_of(const Case& row) {
     return static_cast<double>(row.size_bytes) + (64 << 10);
 }
 
-/// What runs, with what is shown of it.
+/// A Program is what runs, with the rows that are shown.
 struct Program {
     std::vector<RankBody> bodies;
     std::vector<const Case*> rows;  ///< by body
@@ -198,7 +200,7 @@ int simulate(const Options& options) {
     Program program;
     std::vector<std::size_t> timed;  ///< by row
     for (Case& row : rows) {
-        // Ranks that agree know the names of gradients from a step before.
+        // Ranks that agree learn the names of gradients in a step before.
         if (row.agreement != nullptr) program.add(row, body_of(options, row, input, output));
         timed.push_back(program.bodies.size());
         program.add(row, body_of(options, row, input, output));

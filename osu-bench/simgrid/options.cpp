@@ -1,4 +1,4 @@
-// options.cpp - the command line of gc_simulate.
+// options.cpp - reads the command line of gc_simulate.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t max_vector_bytes = std::int64_t{1} << 30;
 
-// As typed, before it is looked up.
+// Raw holds the options as typed, before they are looked up.
 struct Raw {
     std::string tree;
     std::string hosts_path;

@@ -1,4 +1,4 @@
-// platform.hpp - a tree as a SimGrid platform file.
+// platform.hpp - writes a tree as a SimGrid platform file.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace gradcoll::simulate {
 
-/// Every vertex is a router (leaves: a host "r<rank>"), every uplink a SPLITDUPLEX link: one object
-/// a direction. What the tree does not know about a link are the defaults of collectives/cost.hpp.
-/// One zone with computed routes, so that the text is linear in the vertices.
+/// Returns a platform in which every vertex is a router (leaves: a host "r<rank>"), every uplink a
+/// SPLITDUPLEX link: one object for each direction. What the tree does not know about a link are
+/// the defaults of collectives/cost.hpp. There is one zone with computed routes, so that the text
+/// is linear in the vertices.
 std::string platform_of(const Tree& tree);
 
-/// "r<rank>" a line, in rank order.
+/// Returns "r<rank>" on each line, in rank order.
 std::string hosts_of(const Tree& tree);
 
 }  // namespace gradcoll::simulate

@@ -14,7 +14,7 @@
 namespace gradcoll::simulate {
 namespace {
 
-/// As in runtime/chunk_window.cpp: local work between two looks at the network.
+/// So much local work is done between two looks at the network, as in runtime/chunk_window.cpp.
 constexpr std::int64_t local_bytes_per_turn = 32768;
 constexpr std::int64_t least_elems_per_step = 256;
 
@@ -24,12 +24,12 @@ Program program_of(const Schedule& schedule, std::size_t elem_bytes) {
     return std::move(*program);
 }
 
-/// One place in the window of chunks.
+/// A Place is one place in the window of chunks.
 struct Place {
     explicit Place(std::size_t steps) : ready(steps) {}
 
     ReadySteps ready;
-    std::vector<std::uint32_t> held;  ///< messages that are ready but for the chunk before
+    std::vector<std::uint32_t> held;  ///< messages that are ready, but wait for the chunk before
     std::int64_t chunk = 0;
 
     const Step& step(std::uint32_t index) const { return ready.program().schedule().steps[index]; }
@@ -97,7 +97,7 @@ class Walk {
     std::vector<int> done_;
     std::int64_t oldest_ = 0;
     std::int64_t next_ = 0;
-    bool time_passed_ = true;  ///< since the network was last looked at
+    bool time_passed_ = true;  ///< whether time has passed since the network was last polled
 };
 
 void Walk::begin_chunks() {
@@ -109,8 +109,8 @@ void Walk::begin_chunks() {
     }
 }
 
-/// As ChunkRun::start_messages. Receives of held sends wait, too: the time is the same, and SMPI
-/// has fewer requests to look through.
+/// Starts messages as ChunkRun::start_messages does. Receives of held sends wait, too: the time is
+/// the same, and SMPI has fewer requests to look through.
 void Walk::start_messages(Place& at) {
     std::size_t still_held = 0;
     for (const std::uint32_t index : at.held) {
@@ -151,7 +151,8 @@ void Walk::start_message(Place& at, std::uint32_t index) {
     in_flight_.push_back({&at, index});
 }
 
-/// Waits only if there is nothing else to do; asks only if something may have happened.
+/// Takes completions. Waits only if there is nothing else to do; polls only if something may have
+/// happened.
 void Walk::take_completions() {
     if (requests_.empty()) return;
     const bool busy = any_local();

@@ -8,9 +8,9 @@
 
 namespace gradcoll::simulate {
 
-/// GB/s of plain elements by kind of local step; 0: takes no time. The defaults are those of 2:4 on
-/// fp32 with AVX-512 (docs/benchmarks.md). Sums and copies take no time, because SMPI's own
-/// algorithms have theirs for nothing, too.
+/// StepSpeeds are GB/s of plain elements by kind of local step; 0: takes no time. The defaults are
+/// those of 2:4 on fp32 with AVX-512 (docs/benchmarks.md). Sums and copies take no time, since they
+/// take none in SMPI's own algorithms.
 struct StepSpeeds {
     double encode = 14.0;
     double decode = 12.8;
@@ -21,7 +21,7 @@ struct StepSpeeds {
     double of(StepKind kind) const;
 };
 
-/// Executor::Options that change when messages leave.
+/// A Way holds those Executor::Options that change when messages leave.
 struct Way {
     int chunks_in_flight = 4;
     bool paced = false;
@@ -33,7 +33,7 @@ struct Way {
 /// Throws std::runtime_error for a plan that cannot be walked.
 void replay(const Plan& plan, const StepSpeeds& speeds, const Way& way, std::byte* buffer);
 
-/// Of all messages of the plan.
+/// Returns the largest of all messages of the plan.
 std::size_t largest_message_bytes(const Plan& plan);
 
 }  // namespace gradcoll::simulate

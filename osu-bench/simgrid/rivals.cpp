@@ -3,8 +3,8 @@
 
 #include <smpi/smpi.h>
 
-/// What --cfg=smpi/allreduce:NAME calls. Exported by the library, but in no installed header; the
-/// setting itself is read only by smpirun's start of a program.
+/// SMPI calls this for --cfg=smpi/allreduce:NAME. It is exported by the library, but in no
+/// installed header; the setting itself is read only by smpirun's start of a program.
 namespace simgrid::smpi::colls {
 void set_allreduce(const std::string& name);
 }

@@ -1,4 +1,4 @@
-// simulation.cpp - SimGrid's engine with one SMPI rank a host.
+// simulation.cpp - SimGrid's engine with one SMPI rank on each host.
 #include "simulation.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace gradcoll::simulate {
 namespace {
 
 constexpr const char* application = "gc_simulate";
-/// Simulated; longer than ranks can drift apart in a barrier.
+/// This simulated time is longer than ranks can drift apart in a barrier.
 constexpr double pause_s = 1;
 
 using BodyBegins = std::function<void(std::size_t)>;
@@ -25,7 +25,7 @@ struct Moments {
     std::chrono::steady_clock::time_point wall_end;
 };
 
-/// All ranks live in this process and take turns, so they can meet in plain memory.
+/// Runs a rank. All ranks live in this process and take turns, so they can share plain memory.
 void run_rank(const std::vector<RankBody>& bodies, const BodyBegins& begins,
               std::vector<Moments>& moments) {
     MPI_Init(nullptr, nullptr);
@@ -69,7 +69,7 @@ const std::vector<std::string>& default_settings() {
         "network/model:CM02", "network/crosstraffic:0", "smpi/simulate-computation:no",
         "smpi/bw-factor:1", "smpi/lat-factor:1", "smpi/host-speed:1Gf", "smpi/wtime:0",
         "smpi/test:0",
-        // A send has ended when its bytes have arrived, whatever its length.
+        // A send ends when its bytes have arrived, whatever its length.
         "smpi/send-is-detached-thresh:0"};
     return settings;
 }

@@ -1,5 +1,5 @@
-// simulation.hpp - SimGrid's engine with one SMPI rank a host, and how long a collective takes in
-// it.
+// simulation.hpp - SimGrid's engine with one SMPI rank on each host, and how long a collective
+// takes in it.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@ struct Scene {
     std::vector<std::string> settings;  ///< "KEY:VALUE" of SimGrid, after the defaults
 };
 
-/// What SimGrid is told unless Scene::settings say otherwise: bandwidth and latency of the platform
-/// file as they stand, no time of this machine's CPU, nothing for MPI calls themselves.
+/// Returns SimGrid's settings unless Scene::settings override them: bandwidth and latency of the
+/// platform file unchanged, no time for this machine's CPU, none for MPI calls themselves.
 const std::vector<std::string>& default_settings();
 
 struct Timing {
     double us = 0;  ///< simulated: from the moment at which all ranks begin to the last one's end
-    double wall_s = 0;  ///< of this machine
+    double wall_s = 0;  ///< real time of this machine
 };
 
-/// What a rank does; rank numbers are those of MPI_COMM_WORLD.
+/// A RankBody is what a rank does; rank numbers are those of MPI_COMM_WORLD.
 using RankBody = std::function<void(int rank)>;
 
-/// Runs the bodies one after another, each begun by all ranks at the same simulated time. At most
-/// once in a process (SimGrid's engine is a singleton). `begins` is told the index of each body
-/// before its first rank runs it. Errors end the process, as SimGrid does; std::runtime_error for
-/// a host that the platform does not have.
+/// Runs the bodies one after another, each begun by all ranks at the same simulated time. May be
+/// called once in a process (SimGrid's engine is a singleton). `begins` gets the index of each body
+/// before its first rank runs it. Errors end the process, as SimGrid does; std::runtime_error for a
+/// host that the platform does not have.
 std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies,
                            const std::function<void(std::size_t body)>& begins);
 

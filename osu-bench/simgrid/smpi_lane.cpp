@@ -90,8 +90,8 @@ SmpiChannel::SmpiChannel() {
     MPI_Comm_size(MPI_COMM_WORLD, &rank_count_);
 }
 
-/// SMPI does not say what it takes and keeps tags in an int; the small ones are its collectives'
-/// own.
+/// Returns a limit of our own: SMPI does not state its limit, and keeps tags in an int; the small
+/// ones are its collectives' own.
 int SmpiChannel::tag_limit() const {
     return 0x7fffffff;
 }

@@ -8,8 +8,9 @@
 
 namespace gradcoll::simulate {
 
-/// Of the calling rank of MPI_COMM_WORLD. Simulated ranks take turns: one that polls without end
-/// would stop the clock, so whoever has nothing to do calls block() on the lane.
+/// SmpiChannel belongs to the calling rank of MPI_COMM_WORLD. Simulated ranks take turns: one that
+/// polls without end would stop the clock, so a rank that has nothing to do calls block() on the
+/// lane.
 class SmpiChannel : public Channel {
   public:
     SmpiChannel();
