@@ -1,4 +1,4 @@
-// osu-bench/ratio/fastest.hpp - how long work takes that nothing disturbs.
+// osu-bench/ratio/fastest.hpp - measures the time of work that nothing disturbs.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace gradcoll::bench {
 
-/// The fastest of several runs.
+/// Returns the time of the fastest of several runs.
 template <class Work>
 double fastest_seconds(int repetitions, Work work) {
     double fastest = HUGE_VAL;

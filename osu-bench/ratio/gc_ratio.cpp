@@ -1,11 +1,12 @@
-// osu-bench/ratio/gc_ratio.cpp - how few bits a value need at an equal largest error, and how fast:
-// the codec `bound`, the same packed once more by zstd, and zfp. One core, fp32.
+// osu-bench/ratio/gc_ratio.cpp - measures how few bits a value needs at an equal largest error, and
+// how fast: for the codec `bound`, the same packed once more by zstd, and zfp. One core, fp32.
 //
 //   gc_ratio --data normal,t3,file:GRADIENTS --range 1e-2,1e-3,1e-4
 //   gc_ratio --packing int8,2:4+int8,bound      what zstd and lz4 take off the messages of these
 //
-// A tolerance is told as a part of the data's range. Who is cautious (zfp keeps errors well below
-// what it is told) is told twice as much as long as its largest error is within the tolerance.
+// A tolerance is given as a part of the data's range. A cautious packer (zfp keeps errors well
+// below its tolerance) is given twice as much as long as its largest error stays within the
+// tolerance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,13 +31,13 @@ struct Selection {
     std::vector<double> ranges = {1e-2, 1e-3, 1e-4};
     std::size_t count = std::size_t{1} << 22;
     int repetitions = 5;
-    std::vector<std::string> packed_codecs;  ///< if any, what packing takes off these
+    std::vector<std::string> packed_codecs;  ///< codecs whose messages are packed, if any
 };
 
 struct Result {
-    double bits = 0;  ///< a value
+    double bits = 0;  ///< bits of a value
     double largest_error = 0;
-    double pack_gb_s = 0;  ///< of plain values
+    double pack_gb_s = 0;  ///< in plain values
     double unpack_gb_s = 0;
 };
 

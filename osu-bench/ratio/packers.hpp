@@ -1,4 +1,4 @@
-// osu-bench/ratio/packers.hpp - ways to pack a vector of fp32 with an error that is bounded.
+// osu-bench/ratio/packers.hpp - ways to pack a vector of fp32 with a bounded error.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace gradcoll::bench {
 
-/// Packs and unpacks with room of its own. Throws std::runtime_error if its library fails.
+/// A Packer packs and unpacks in its own memory. Throws std::runtime_error if its library fails.
 class Packer {
   public:
     Packer() = default;
@@ -19,19 +19,20 @@ class Packer {
     Packer& operator=(const Packer&) = delete;
 
     virtual std::string_view name() const = 0;
-    /// `abs`: what the packer is told. Returns the packed bytes, which stay in it.
+    /// Returns the values packed with the tolerance `abs`; the packer owns the bytes.
     virtual std::span<const std::byte> pack(const std::vector<float>& values, double abs) = 0;
-    /// What was packed last.
+    /// Unpacks what was packed last.
     virtual void unpack(std::vector<float>& values) = 0;
-    /// Whether its errors may be so far below what it is told that it can be told more.
+    /// Returns whether its errors may be so far below the tolerance that it can be given a larger
+    /// one.
     virtual bool is_cautious() const { return false; }
 };
 
-/// The codec `bound`, on the best kernels of this CPU.
+/// Makes a packer for the codec `bound`, on the best kernels of this CPU.
 std::unique_ptr<Packer> bound_packer();
-/// Its bytes, packed once more without loss.
+/// Makes a packer that packs the bytes of `bound` once more without loss.
 std::unique_ptr<Packer> bound_and_zstd_packer();
-/// Null if this build has none (libzfp).
+/// Returns null if this build has none (libzfp).
 std::unique_ptr<Packer> zfp_packer();
 
 }  // namespace gradcoll::bench

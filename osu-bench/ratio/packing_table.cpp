@@ -27,7 +27,7 @@ struct Payload {
     bool is_plain = false;
 };
 
-/// Block by block, with the lengths of the blocks.
+/// Encodes block by block, and keeps the lengths of the blocks.
 Payload variable_payload(const Codec& codec, const float* values, std::size_t count) {
     const std::size_t block = codec_block_elems(codec.id);
     Payload payload;
@@ -59,7 +59,7 @@ Payload payload_of(const Codec& codec, const float* values, std::size_t count) {
     return payload;
 }
 
-/// As the runtime puts it together.
+/// Makes a message as the runtime does.
 Message message_of(const Codec& codec, const float* values, std::size_t count) {
     const Payload payload = payload_of(codec, values, count);
     Message message(frame_header_bytes);
@@ -87,7 +87,7 @@ std::size_t longest(const std::vector<Message>& messages) {
 }
 
 struct Row {
-    double part = 1;  ///< of the bytes
+    double part = 1;  ///< packed bytes as a part of the bytes
     double pack_gb_s = 0;
     double unpack_gb_s = 0;
 };
@@ -127,7 +127,8 @@ void print_rows(const PackingSelection& selection, const std::string& data,
     for (const Packing packing : {Packing::zstd, Packing::lz4}) {
         const auto packer = checked(make_packer(packing));
         const Row row = measure(messages, *packer, selection.repetitions);
-        // Below this rate of the link the bytes that are saved take longer than both ends do.
+        // If the link is faster than this, packing takes longer at both ends than the saved bytes
+        // would.
         const double pays_below = (1 - row.part) / (1 / row.pack_gb_s + 1 / row.unpack_gb_s) * 8e3;
         fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.2f} | {:.0f} |\n", data,
                    told, name_of(packing), bits, bits * row.part, row.part, row.pack_gb_s,

@@ -1,5 +1,5 @@
-// osu-bench/ratio/packing_table.hpp - what packing without loss (zstd, lz4) takes off messages of
-// encoded values.
+// osu-bench/ratio/packing_table.hpp - shows what packing without loss (zstd, lz4) saves in messages
+// of encoded values.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ struct PackingSelection {
     std::vector<std::string> data;
     std::vector<std::string> codecs = {"int8", "2:4+int8", "bound"};
     std::vector<double> ranges;  ///< tolerances of `bound`, as parts of the data's range
-    std::size_t count = 0;       ///< values
+    std::size_t count = 0;       ///< number of values
     std::size_t message_elems = std::size_t{1} << 16;
     int repetitions = 5;  ///< the fastest counts
 };
 
 /// Prints a row for each kind of data, codec, tolerance and packing. Throws std::runtime_error for
-/// a codec that is none, or cannot be told a tolerance that it needs.
+/// an unknown codec, or one that cannot be given the tolerance that it needs.
 void print_packing_table(const PackingSelection& selection);
 
 }  // namespace gradcoll::bench

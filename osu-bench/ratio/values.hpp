@@ -1,4 +1,4 @@
-// osu-bench/ratio/values.hpp - the values that are packed.
+// osu-bench/ratio/values.hpp - makes the values that are packed.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// One dimension, accuracy mode: the fields that collectives sum have lost their shape.
+// osu-bench/ratio/zfp_packer.cpp - uses one dimension and accuracy mode, since the fields that
+// collectives sum have lost their shape.
 #include <zfp.h>
 
 #include <stdexcept>
