@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kind, C name, Fortran name without its ending, parameters and arguments of both. */
+/* X gets kind, C name, Fortran name without its ending, parameters and arguments of both. */
 #define KINDS(X)                                                                                 \
     X(MPI_Allreduce, mpi_allreduce,                                                              \
       (const void* s, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, r, n, t, o, c), \

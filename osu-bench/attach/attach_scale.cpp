@@ -1,7 +1,7 @@
-// attach_scale - what finding the tree of a job costs, among ranks that are not there: the reports
-// of alike hosts are made up, and then go the way that discover_tree() sends them. Says what rank 0
-// receives, how long it works, what it sends to all, and what every rank then does and keeps. Time
-// of one core; MPI's own is not in it.
+// attach_scale - measures what finding the tree of a job costs, among ranks that do not exist: the
+// reports of alike hosts are made up, and then processed as discover_tree() does. It prints what
+// rank 0 receives, how long it works, what it sends to all, and what every rank then does and
+// keeps. Times are those of one core, without MPI's own.
 
 #include <fmt/format.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
-// decisions_benchmark - what rank 0 of an engine computes to let the gradients of a step begin:
-// records of all ranks are read and gathered, and verdicts are written. Without the messages
-// themselves. Items are gradients, so items a second are decisions a second.
+// decisions_benchmark - measures what rank 0 of an engine computes to let the gradients of a step
+// begin: it reads and gathers records of all ranks, and writes verdicts. The messages themselves
+// are not included. Items are gradients, so items a second are decisions a second.
 
 #include <benchmark/benchmark.h>
 
@@ -32,7 +32,7 @@ Ready ready_of(std::uint32_t number, const Parameter& parameter) {
             .error = {}};
 }
 
-/// A rank's gradients in an order of its own, as they come in its messages.
+/// Returns a rank's gradients in an order of its own, as its messages bring them.
 std::string records_of(std::size_t rank, const std::vector<Parameter>& parameters) {
     std::vector<std::uint32_t> order(parameters.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -43,7 +43,7 @@ std::string records_of(std::size_t rank, const std::vector<Parameter>& parameter
     return writer.take();
 }
 
-/// All that may begin; returns how many bytes say so.
+/// Lets all gradients begin that may; returns how many bytes say so.
 std::size_t begin_all(Coordinator& coordinator, std::vector<Verdict>& verdicts) {
     std::size_t bytes = 0;
     while (coordinator.next(UINT64_MAX, verdicts)) {

@@ -26,7 +26,7 @@ struct Options {
     std::string strategy = "tree";
     std::string threads = "auto";
     std::vector<std::string> settings;  ///< KEY=VALUE
-    double wire_gbits = 0;              ///< 0: not said
+    double wire_gbits = 0;              ///< 0: not given
     double backward_ms = 0;
     int repeats = 5;
     int warmup = 1;
@@ -70,7 +70,7 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
     return line;
 }
 
-/// Of the calls that this program makes, which all return codes.
+/// Ends the job if a call of this program returned an error; all calls return codes.
 void expect(int code, const char* call) {
     if (code == MPI_SUCCESS) return;
     char text[GC_MAX_ERROR_STRING] = "";
@@ -79,7 +79,8 @@ void expect(int code, const char* call) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// What moves inside a host counts as sent, too, and is not on its link.
+/// Refuses a wire rate if ranks share a host: what moves inside a host counts as sent, too, and is
+/// not on its link.
 void refuse_wire_of_shared_hosts(const Options& options, int rank) {
     if (options.wire_gbits <= 0) return;
     MPI_Comm host = MPI_COMM_NULL;
@@ -107,7 +108,7 @@ void sleep_ms(double ms) {
     nanosleep(&time, nullptr);
 }
 
-/// One rank's gradients, one behind the other in the order of the backward pass.
+/// A Step is one rank's gradients, one behind the other in the order of the backward pass.
 class Step {
   public:
     Step(const Options& options, int rank) : options_(options) {
@@ -183,7 +184,7 @@ class Step {
     std::vector<GC_Handle> handles_;
 };
 
-/// Until the last rank has ended.
+/// Returns the time until the last rank has ended.
 template <class Way>
 double ms_of(Way&& way) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -194,7 +195,7 @@ double ms_of(Way&& way) {
     return ms;
 }
 
-/// Every rank must have the same bits, and with exact codecs nearly what MPI has.
+/// Checks that every rank has the same bits, and with exact codecs nearly those of MPI.
 void check_results(const Step& step, const std::vector<float>& by_mpi, bool exact) {
     std::vector<float> of_rank_0 = step.output();
     MPI_Bcast(of_rank_0.data(), static_cast<int>(of_rank_0.size()), MPI_FLOAT, 0, MPI_COMM_WORLD);

@@ -18,7 +18,7 @@ class Model {
         add(name + ".weight", in * out);
         add(name + ".bias", out);
     }
-    /// Batch and layer normalisation.
+    /// Adds the parameters of batch or layer normalisation.
     void normalisation(const std::string& name, std::size_t width) {
         add(name + ".weight", width);
         add(name + ".bias", width);
@@ -29,7 +29,7 @@ class Model {
     std::vector<Parameter> parameters_;
 };
 
-/// Three convolutions, and a fourth beside them where the width changes. Returns the new width.
+/// Adds three convolutions, and a fourth beside them if the width changes. Returns the new width.
 std::size_t add_bottleneck(Model& model, const std::string& name, std::size_t in, std::size_t width,
                            bool changes) {
     const std::size_t out = 4 * width;

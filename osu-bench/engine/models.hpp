@@ -10,9 +10,10 @@ struct Parameter {
     std::size_t count = 0;
 };
 
-/// In the order of the forward pass. 161 tensors, 25,557,032 elements. Source: He et al., "Deep
-/// Residual Learning for Image Recognition", CVPR 2016, as torchvision lists them.
+/// Returns 161 tensors, 25,557,032 elements, in the order of the forward pass. Source: He et al.,
+/// "Deep Residual Learning for Image Recognition", CVPR 2016, as torchvision lists them.
 std::vector<Parameter> resnet50();
 
-/// 199 tensors, 109,482,240 elements. Source: Devlin et al., "BERT", NAACL 2019, base, uncased.
+/// Returns 199 tensors, 109,482,240 elements. Source: Devlin et al., "BERT", NAACL 2019, base,
+/// uncased.
 std::vector<Parameter> bert_base();

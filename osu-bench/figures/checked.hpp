@@ -1,4 +1,4 @@
-// checked.hpp - errors of the library as exceptions, which end a benchmark with their words.
+// checked.hpp - throws errors of the library as exceptions, which end a benchmark with their text.
 #pragma once
 
 #include <stdexcept>

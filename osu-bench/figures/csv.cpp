@@ -1,4 +1,4 @@
-// csv.cpp - rows as comma separated values.
+// csv.cpp - writes rows as comma-separated values.
 #include "csv.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ std::string line_of(const Columns& columns) {
     return line;
 }
 
-// The file's first line; empty if there is no file or nothing in it.
+// Returns the file's first line; empty if there is no file or nothing in it.
 std::string first_line(const std::string& path) {
     std::ifstream file(path);
     std::string line;

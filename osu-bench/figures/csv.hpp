@@ -1,4 +1,4 @@
-// csv.hpp - measured rows as named values, and the file that they are added to.
+// csv.hpp - measured rows as named values, and the file to which they are added.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ using Value =
     std::variant<std::monostate, std::int64_t, double, std::string>;  ///< monostate: not measured
 using Columns = std::vector<std::pair<std::string_view, Value>>;
 
-/// Appends rows to a CSV file (RFC 4180), a header first if the file is new or empty. Throws
-/// std::runtime_error if it cannot be written or has other columns.
+/// CsvWriter appends rows to a CSV file (RFC 4180), after a header if the file is new or empty.
+/// Throws std::runtime_error if it cannot be written or has other columns.
 class CsvWriter {
   public:
     explicit CsvWriter(std::string path) : path_(std::move(path)) {}
-    /// On disk when it returns, so that an interrupted sweep loses no finished row.
+    /// Writes a row, which is on disk on return, so that an interrupted sweep loses no finished
+    /// row.
     void write(const Columns& columns);
 
   private:

@@ -8,7 +8,7 @@
 
 namespace gradcoll::bench {
 
-/// "KEY=VALUE" to the two; nothing if it is not that, or there is no key.
+/// Splits "KEY=VALUE"; returns nothing for any other text, or if there is no key.
 std::optional<std::pair<std::string, std::string>> parse_setting(std::string_view text);
 
 }  // namespace gradcoll::bench

@@ -1,4 +1,4 @@
-// sizes.cpp - parsing of message sizes.
+// sizes.cpp - parses message sizes.
 #include "sizes.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// summary.cpp - quartiles, and a table's last line.
+// summary.cpp - computes quartiles, and a table's last line.
 #include "summary.hpp"
 
 #include <fmt/format.h>

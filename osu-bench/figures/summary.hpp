@@ -1,4 +1,4 @@
-// summary.hpp - what many ratios say together.
+// summary.hpp - summarises many ratios.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace gradcoll::bench {
 
-/// Quartiles are interpolated linearly between the sorted values.
+/// A Spread has quartiles that are interpolated linearly between the sorted values.
 struct Spread {
     double min = 0;
     double lower_quartile = 0;
@@ -15,7 +15,7 @@ struct Spread {
     double upper_quartile = 0;
     double max = 0;
 };
-/// values: at least one.
+/// Requires at least one value.
 Spread spread_of(std::vector<double> values);
 
 /// A ratio below this is a loss that is more than noise.
@@ -31,7 +31,7 @@ struct Summary {
     SizeRatio worst;
     std::size_t losses = 0;  ///< sizes whose ratio is below loss_below
 };
-/// ratios: at least one, all above 0.
+/// Requires at least one ratio, and all above 0.
 Summary summary_of(const std::vector<SizeRatio>& ratios);
 std::string text_of(const Summary& summary);
 

@@ -1,8 +1,4 @@
-// osu-bench/kernels/gc_kernels.cpp - codec kernels against memcpy.
-//
-//   gc_kernels                        every kernel as a Google Benchmark (use --benchmark_filter)
-//   gc_kernels --table [--codec 2:4] [--type fp32] [--isa avx512] [--size 67108864] [--call 512]
-//              [--repetitions 9]      one line a codec, type, instruction set and size, in Markdown
+// osu-bench/kernels/gc_kernels.cpp - compares codec kernels with memcpy.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -27,7 +23,7 @@ struct Case {
     std::size_t bytes;
 };
 
-/// What --table is limited to; empty or 0: all.
+/// A Selection limits --table; empty or 0: no limit.
 struct Selection {
     std::string codec, type, isa;
     std::size_t bytes = 0;
@@ -37,7 +33,8 @@ struct Selection {
     std::vector<CodecId> codecs() const {
         if (!codec.empty()) return {*codec_from_name(codec)};
         std::vector<CodecId> all(all_codecs().begin(), all_codecs().end());
-        std::erase_if(all, gradcoll::waits_for_tolerance);  // else they would copy
+        std::erase_if(all, gradcoll::waits_for_tolerance);  // without a tolerance they would only
+                                                            // copy
         return all;
     }
     bool takes(ElementType type_id, InstructionSet isa_id, std::size_t size) const {

@@ -17,7 +17,7 @@
 namespace gradcoll::bench {
 namespace {
 
-/// CPU time of this thread, so that other programs on a shared machine do not count.
+/// Returns the CPU time of this thread, so that other programs on a shared machine do not count.
 double cpu_seconds() {
     timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -29,7 +29,7 @@ struct Free {
 };
 using Buffer = std::unique_ptr<std::byte, Free>;
 
-/// Aligned to a page and touched.
+/// Makes a buffer that is aligned to a page and touched.
 Buffer make_buffer(std::size_t bytes) {
     const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
     Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(4096, rounded)));
@@ -61,7 +61,7 @@ void fill_normal(ElementType type, std::byte* out, std::size_t count) {
     }
 }
 
-/// What a call of a kernel works on.
+/// A Piece is what a call of a kernel works on.
 struct Piece {
     std::size_t first, elems, payload, payload_bytes;
 };

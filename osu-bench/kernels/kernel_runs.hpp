@@ -1,5 +1,5 @@
-// osu-bench/kernels/kernel_runs.hpp - timing one codec kernel beside memcpy, on the same data in
-// the same run.
+// osu-bench/kernels/kernel_runs.hpp - times one codec kernel and memcpy, on the same data in the
+// same run.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ inline constexpr Kernel all_kernels[] = {Kernel::encode, Kernel::encode_with_res
                                          Kernel::decode, Kernel::decode_sum};
 std::string_view name_of(Kernel kernel);
 
-/// Median rates over the repetitions, in GB/s (10^9 bytes) of plain elements, whatever the codec's
-/// own bytes are.
+/// Rates are medians over the repetitions, in GB/s (10^9 bytes) of plain elements, whatever the
+/// codec's own bytes are.
 struct Rates {
     double kernel_gb_s = 0;
     double memcpy_gb_s = 0;
@@ -23,8 +23,9 @@ struct Rates {
     double ratio() const { return kernel_gb_s / memcpy_gb_s; }
 };
 
-/// Runs kernel and memcpy by turns, `repetitions` times each; small inputs several calls at a time.
-/// Input: normal deviates; all of them a call of the kernel, or `call_elems` if that is not 0.
+/// Runs kernel and memcpy in turns, `repetitions` times each; small inputs several calls at a time.
+/// The input is normal deviates; a call of the kernel takes all of them, or `call_elems` if that is
+/// not 0.
 Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions,
               std::size_t call_elems);
 

@@ -1,4 +1,4 @@
-// osu-bench/lane/gc_lane.cpp - one allreduce on a flat tree, over MPI alone, through cells of
+// osu-bench/lane/gc_lane.cpp - times one allreduce on a flat tree, over MPI alone, through cells of
 // shared memory, and with large messages read from their senders: in turns, in one run.
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ struct Settings {
     std::vector<std::int64_t> sizes_bytes = {16384, 65536, 1 << 20, 16 << 20};
     std::vector<std::string> codecs = {"exact", "2:4"};
     std::int64_t chunk_bytes = 1 << 20;
-    double seconds = 1;  ///< of every row, about
+    double seconds = 1;  ///< for every row, about
 };
 
 CodecId codec_named(const std::string& name) {
@@ -50,7 +50,7 @@ PlanSpec spec_of(const Tree& tree, std::int64_t size_bytes, CodecId codec,
     return spec;
 }
 
-/// One way to exchange messages, and the times that its runs took.
+/// A Way is one way to exchange messages, with the times that its runs took.
 struct Way {
     std::string name;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -78,8 +78,8 @@ std::vector<Way> all_ways() {
     return ways;
 }
 
-/// The slowest rank's time. The input is written anew each time, as by whoever computes gradients:
-/// what a peer has in its caches of the last one is worth nothing.
+/// Returns the slowest rank's time. The input is written anew each time, as a program that computes
+/// gradients does: what a peer has in its caches from the last run must not help.
 double timed_run(Way& way, std::vector<float>& input, const Binding& binding) {
     for (float& value : input) value = -value;
     PMPI_Barrier(MPI_COMM_WORLD);
@@ -91,7 +91,7 @@ double timed_run(Way& way, std::vector<float>& input, const Binding& binding) {
     return slowest;
 }
 
-/// Every way gives the same bits.
+/// Checks that every way gives the same bits.
 void check_equal(std::vector<Way>& ways, const Binding& binding, const std::vector<float>& output) {
     std::vector<float> first;
     for (Way& way : ways) {
@@ -102,7 +102,7 @@ void check_equal(std::vector<Way>& ways, const Binding& binding, const std::vect
     }
 }
 
-/// Rounds over all ways until the time is up; every round begins with another way.
+/// Runs rounds over all ways until the time is up; every round begins with another way.
 void run_in_turns(std::vector<Way>& ways, std::vector<float>& input, const Binding& binding,
                   double seconds) {
     constexpr std::size_t least_rounds = 5;

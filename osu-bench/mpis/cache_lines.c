@@ -1,15 +1,16 @@
-/* osu-bench/mpis/cache_lines.c - the floor of every exchange between two ranks of a host, and
- * whether it stays where it is.
+/* osu-bench/mpis/cache_lines.c - measures the lower bound of every exchange between two ranks of a
+ * host, and whether it changes with time.
  *
  * usage: cache_lines [SECONDS]
  *
  * Ten times a second, for SECONDS (default 0: once), two threads on the first two cores that this
  * process may use measure
  *   - there and back: one writes a cache line, the other answers in another one. No allreduce of
- *     two ranks can be shorter than half of it: each must see a line that the other wrote;
+ *     two ranks can take less than half of it: each must see a line that the other wrote;
  *   - read: how fast one core reads 256 KiB that the other has just written.
- * Prints a row a time, `seconds,there_and_back_ns,read_gb_s`. In a virtual machine both change when
- * the host moves its cores: two threads of one core, two cores of one cache, two caches. */
+ * Each time it prints a row, `seconds,there_and_back_ns,read_gb_s`. In a virtual machine both
+ * change when the host moves its cores: two threads of one core, two cores of one cache, two
+ * caches. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -59,7 +60,7 @@ static void pin_to(int core) {
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/* Answers what is asked, and writes before each of the last answers. */
+/* Answers each question, and writes its data before each of the last answers. */
 static void* answer(void* unused) {
     (void)unused;
     pin_to(cores[1]);

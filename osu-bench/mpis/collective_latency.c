@@ -19,7 +19,7 @@ static int by_value(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
-/* one_allreduce.c or one_allreduce.f90 */
+/* It is defined in one_allreduce.c or one_allreduce.f90. */
 void one_allreduce(const float* in, float* out, int count);
 
 static void allreduce(int count) {
@@ -96,8 +96,8 @@ static int warm_calls_for(long bytes) {
     return bytes <= 65536 ? 20 : 1;
 }
 
-/* Of a batch: fewer where calls are slow (ranks that outnumber cores), so that none takes more than
- * 20 ms; the same on all ranks. */
+/* Returns the calls of a batch: fewer if calls are slow (ranks that outnumber cores), so that no
+ * batch takes more than 20 ms; the same on all ranks. */
 static int calls_for(long bytes, double (*time_of)(int, int)) {
     const double batch_s = 0.02;
     double mine = time_of((int)(bytes / (long)sizeof(float)), warm_calls_for(bytes)), slowest;

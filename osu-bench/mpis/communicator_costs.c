@@ -1,4 +1,4 @@
-/* osu-bench/mpis/communicator_costs.c - what communicators cost that an unchanged program makes.
+/* osu-bench/mpis/communicator_costs.c - measures the cost of communicators that a program makes.
  *
  * usage: communicator_costs live COMMUNICATORS CALLS BYTES | loop COMMUNICATORS CALLS BYTES
  *
@@ -25,7 +25,7 @@ static double median_us(double* seconds, int count) {
     return seconds[count / 2] * 1e6;
 }
 
-/* Of /proc/self/status; both kinds of memory, in KiB. */
+/* Reads one of both kinds of memory in /proc/self/status, in KiB. */
 static long resident_kib(const char* kind) {
     char line[256];
     long kib = 0;

@@ -1,5 +1,5 @@
-// osu-bench/nic/gc_nic.cpp - allreduces of plans, and messages there and back, by NIC agents beside
-// messages of the MPI library: in turns, in one run. What is told is time, and the ranks' CPU time.
+// osu-bench/nic/gc_nic.cpp - compares allreduces of plans, and messages there and back, by NIC
+// agents and by the MPI library: in turns, in one run. It prints times, and the ranks' CPU times.
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -38,12 +38,12 @@ struct Settings {
     std::vector<std::int64_t> sizes_bytes = {4096, 65536, 1 << 20, 16 << 20};
     std::vector<std::string> codecs = {"exact", "int8", "bound/abs=0.001"};
     std::int64_t chunk_bytes = 1 << 20;
-    int dealt_hosts = 0;  ///< 0: as the machine is
+    int dealt_hosts = 0;  ///< 0: the hosts as they are
     std::string directory;
-    std::size_t short_bytes = 0;  ///< of messages that go directly
-    bool overlaps = false;        ///< a computation beside each allreduce
-    bool adds = false;            ///< agents add whole vectors, in place of plans by agents
-    double seconds = 1;           ///< of every row, about
+    std::size_t short_bytes = 0;  ///< messages below this size go directly
+    bool overlaps = false;        ///< run a computation beside each allreduce
+    bool adds = false;            ///< agents add whole vectors, instead of carrying out plans
+    double seconds = 1;           ///< for every row, about
 };
 
 int rank_here() {
@@ -68,7 +68,7 @@ double largest_of_all(double mine) {
     return mine;
 }
 
-/// Of this process, in user and system mode.
+/// Returns the CPU time of this process, in user and system mode.
 double cpu_us() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
@@ -99,15 +99,15 @@ NicPlacement placement_of(const Settings& settings) {
     return placement;
 }
 
-/// One way to exchange messages, and what its runs took.
+/// A Way is one way to exchange messages, with what its runs took.
 struct Way {
     MPI_Comm comm = MPI_COMM_NULL;
     std::unique_ptr<Channel> channel;
     std::unique_ptr<Executor> executor;
-    VectorSums* sums = nullptr;  ///< add in place of the executor
-    std::optional<Codec> codec;  ///< theirs
+    VectorSums* sums = nullptr;  ///< adds instead of the executor
+    std::optional<Codec> codec;  ///< the codec of `sums`
     std::vector<double> times_us;
-    std::vector<double> cpu_us;  ///< of all ranks together
+    std::vector<double> cpu_us;  ///< all ranks together
 };
 
 struct Ways {
@@ -132,7 +132,7 @@ struct Ways {
     Way direct, nic;
 };
 
-/// Of the agent of this host, CPU seconds.
+/// Returns the CPU seconds of this host's agent.
 double agent_cpu_s(const NicPlacement& placement) {
     if (!placement.is_first_of_host(static_cast<std::uint32_t>(rank_here()))) return 0;
     const auto text = status_of_nic_agent(placement.directory);
@@ -164,7 +164,8 @@ Tree tree_of(const NicPlacement& placement) {
     return checked(tree_from_expression("(" + all, ranks_in_all()));
 }
 
-/// As a program waits that has nothing else to do, where ranks and agents outnumber cores.
+/// Runs once, and waits like a program that has nothing else to do, with more ranks and agents than
+/// cores.
 void run_once(Way& way, const Binding& binding) {
     if (way.sums == nullptr) return check(way.executor->run(binding));
     const auto count = static_cast<std::size_t>(way.executor->plan().spec.count_elems);
@@ -176,7 +177,8 @@ void run_once(Way& way, const Binding& binding) {
     if (outcome.done != count) throw std::runtime_error("agents have not added all");
 }
 
-/// Of values up to 1. Agents that add encode other sums than a plan: no bits are compared.
+/// Returns whether the sum of values up to 1 is as expected. Agents that add encode other sums than
+/// a plan, so bits are not compared.
 bool are_as_expected(const Way& way, const std::vector<float>& sum,
                      const std::vector<float>& expected) {
     if (way.sums == nullptr) return sum == expected;
@@ -185,7 +187,7 @@ bool are_as_expected(const Way& way, const std::vector<float>& sum,
     return error <= 0.05 * static_cast<double>(ranks_in_all() * sum.size());
 }
 
-/// The slowest rank's time, and the CPU time of all.
+/// Notes the slowest rank's time, and the CPU time of all.
 void timed_run(Way& way, const Binding& binding) {
     PMPI_Barrier(MPI_COMM_WORLD);
     const double cpu_before = cpu_us();
@@ -197,14 +199,14 @@ void timed_run(Way& way, const Binding& binding) {
     way.cpu_us.push_back(sum_of_all(cpu));
 }
 
-/// Arithmetic that nothing can leave out.
+/// Computation is arithmetic that the compiler cannot remove.
 class Computation {
   public:
     void run(std::int64_t rounds) {
         for (std::int64_t i = 0; i < rounds; ++i)
             for (double& value : values_) value = value * 0.999999 + 1e-6;
     }
-    /// That take about so long with a core of one's own.
+    /// Returns the rounds that take about this long on a core of one's own.
     std::int64_t rounds_for(double us) {
         constexpr std::int64_t sample = 20'000;
         double least_us = 1e9;
@@ -223,7 +225,8 @@ class Computation {
     double values_[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 };
 
-/// As a program computes with an allreduce under way: it lets that go on after each slice.
+/// Computes like a program with an allreduce under way, which lets that make progress after each
+/// slice.
 void compute_beside(Way* way, const Binding& binding, Computation& computation, std::int64_t rounds,
                     std::int64_t slices) {
     if (way != nullptr) check(way->executor->start(binding));
@@ -239,7 +242,8 @@ void compute_beside(Way* way, const Binding& binding, Computation& computation, 
     if (!is_over) check(way->executor->wait());
 }
 
-/// A step of a computation and an allreduce that take equally long, beside the longer of the two.
+/// Runs a step of a computation and an allreduce that take equally long, and compares the time with
+/// the longer of the two.
 void run_overlap(Ways& ways, const Binding& binding, const std::string& codec,
                  std::int64_t size_bytes, double seconds) {
     constexpr double slice_us = 50;
@@ -282,7 +286,7 @@ double mean_of(const std::vector<double>& values) {
     return sum / static_cast<double>(values.size());
 }
 
-/// Each a part of a run: the values differ by more than a codec keeps.
+/// Returns values as a part of a run: they differ by more than a codec keeps.
 std::vector<float> input_of(std::size_t count) {
     std::vector<float> input(count);
     std::uint32_t state = 12345U + static_cast<std::uint32_t>(rank_here());
@@ -347,7 +351,7 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     std::fflush(stdout);
 }
 
-/// One end of messages there and back: waits for the answer, not for what it sent itself.
+/// A Player is one end of messages there and back: it waits for the answer, not for its own sends.
 class Player {
   public:
     Player(Channel& channel, int other, std::size_t size_bytes)
@@ -390,7 +394,7 @@ class Player {
     int idle_ = 0;
 };
 
-/// Between rank 0 and the first of another host.
+/// Times messages between rank 0 and the first rank of another host.
 void run_there_and_back(Ways& ways, const NicPlacement& placement, std::size_t size_bytes) {
     int peer = 0;
     while (placement.are_together(0, peer)) ++peer;

@@ -1,5 +1,6 @@
-// Speed of the reduction kernels: bytes of one operand a second, and the ratio to a memcpy of as
-// many bytes, timed in turns with the kernel so that both see the same state of the machine.
+// osu-bench/reduce/reduce_benchmark.cpp - measures the reduction kernels: bytes of one operand a
+// second, and the ratio to a memcpy of as many bytes, timed in turns so that both see the same
+// state of the machine.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -20,7 +21,7 @@ constexpr InstructionSet sets[] = {InstructionSet::scalar, InstructionSet::avx2,
                                    InstructionSet::avx512};
 constexpr std::int64_t sizes_bytes[] = {64 << 10, 64 << 20};
 
-/// Three operands of one size, each touched, so that no page fault is timed.
+/// Operands are three arrays of one size, each touched, so that no page fault is timed.
 struct Operands {
     explicit Operands(std::size_t bytes) {
         for (Arena* arena : {&a, &b, &out}) {

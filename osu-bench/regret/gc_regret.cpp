@@ -1,9 +1,9 @@
-// gc_regret - what the library chooses for an allreduce beside the other ways that it has, by turns
-// on one communicator's ranks. Regret is the time of what was chosen over the best one's.
+// gc_regret - compares what the library chooses for an allreduce with the other ways that it has,
+// in turns on one communicator's ranks. Regret is the time of the choice over that of the best way.
 //
-// Every way is timed once against what is chosen; the most promising are timed again, and against
-// the best of these the chosen one is measured afresh: whoever wins by chance among many does not
-// win there, so noise alone makes a regret of 1. Exit status: 0; 1 if a call failed; 2 for a bad
+// Every way is timed once against the choice; the most promising are timed again, and the choice is
+// measured afresh against the best of these: a way that wins by chance among many does not win
+// there, so noise alone gives a regret of 1. Exit status: 0; 1 if a call failed; 2 for a bad
 // option.
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ gradcoll::CommandLine<Plan> parse(int argc, const char* const* argv) {
     return line;
 }
 
-/// The vectors of one size.
+/// A Measurement owns the vectors of one size.
 class Measurement {
   public:
     Measurement(const Plan& plan, const float* input, float* output, std::size_t size_bytes)
@@ -110,7 +110,7 @@ class Measurement {
         return {{}, [this, &way] { call(way); }};
     }
 
-    /// Of the chosen way and another, alternating for so many batches each.
+    /// Times the chosen way and another, which alternate for this many batches each.
     Pair compare(const Way& chosen, const Way& other, int batches, bool other_first) const {
         const int batch = calls_a_batch(chosen);
         return time_in_turns(timed(chosen), timed(other),
@@ -150,7 +150,7 @@ Found find_best(const Plan& plan, const Measurement& measurement, const Way& cho
                 const std::vector<std::unique_ptr<Way>>& others) {
     struct Candidate {
         const Way* way;
-        double time;  ///< over the chosen way's
+        double time;  ///< relative to the chosen way's time
     };
     std::vector<Candidate> candidates;
     for (const auto& way : others)
@@ -182,7 +182,7 @@ int my_rank() {
 
 void tell(CsvWriter& csv, const Plan& plan, std::size_t size_bytes, const Found& found) {
     if (my_rank() != 0) return;
-    // What loses against the chosen way is no better one.
+    // A way that loses against the choice is no better one.
     const double regret = std::max(found.regret.median, 1.0);
     fmt::print("{:>10} {:>12.2f} {:>12.2f} {:>7.2f} {:>6.2f} {:>6.2f}  {}\n", size_bytes,
                found.chosen_us, found.best_us, regret, found.regret.lower_quartile,

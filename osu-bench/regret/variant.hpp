@@ -17,22 +17,23 @@ struct Variant {
     std::vector<std::pair<std::string, std::string>> settings;  ///< info key, value
 };
 
-/// "NAME;KEY=VALUE;KEY=VALUE...". Nothing if a part is not KEY=VALUE, or the name is empty.
+/// Reads "NAME;KEY=VALUE;KEY=VALUE...". Returns nothing if a part is not KEY=VALUE, or the name is
+/// empty.
 std::optional<Variant> variant_from(std::string_view text);
 
-/// A vector of floats that is summed over MPI_COMM_WORLD in the way of a variant.
+/// A Way sums a vector of floats over MPI_COMM_WORLD as a variant says.
 class Way {
   public:
-    /// Collective. A setting that the library refuses: refusal().
+    /// Makes the communicator. Collective. refusal() tells whether the library refused a setting.
     Way(Variant variant, const std::vector<std::pair<std::string, std::string>>& common);
     ~Way();
     Way(const Way&) = delete;
     Way& operator=(const Way&) = delete;
 
     const std::string& name() const { return variant_.name; }
-    /// The library's message; empty: nothing is refused.
+    /// Returns the library's message; empty: nothing is refused.
     const std::string& refusal() const { return refusal_; }
-    /// Error code of MPI. Sums `count` floats.
+    /// Sums `count` floats. Returns an error code of MPI.
     int run(const float* input, float* output, int count) const;
 
   private:
