@@ -1,4 +1,4 @@
-// train_fashion/batches.cpp - shuffling and turning pixels into inputs.
+// train_fashion/batches.cpp - shuffles pictures, and turns pixels into inputs.
 #include "batches.hpp"
 
 #include <array>

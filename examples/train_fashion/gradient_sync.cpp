@@ -1,5 +1,5 @@
-// train_fashion/gradient_sync.cpp - one persistent Gradcoll request for each parameter, one engine
-// for all, and the MPI_Allreduce peer.
+// train_fashion/gradient_sync.cpp - sums by one persistent Gradcoll request for each parameter, by
+// one engine for all, or by MPI_Allreduce, the peer.
 #include "gradient_sync.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,13 @@ void check_gc(int code, const std::string& what) {
     throw SyncError(fmt::format("{}: {}", what, text.data()));
 }
 
-/// The settings of a request or an engine as an MPI_Info; what the user left out is not in it.
+/// SettingsInfo holds the settings of a request or an engine as an MPI_Info, without those that the
+/// user left out.
 class SettingsInfo {
   public:
     explicit SettingsInfo(const Options& options) {
         MPI_Info_create(&info_);
-        // What a codec does to the training is of interest also where it does not pay.
+        // What a codec does to the training is of interest even if it does not pay.
         set("gc_compress_if", "always");
         set("gc_codec", options.codec);
         set("gc_schedule", options.schedule);
@@ -86,7 +87,8 @@ class GradcollSync : public GradientSync {
     std::vector<GC_Request> requests_;
 };
 
-/// Each gradient by its name. Those of the layers that the next forward pass begins with go first.
+/// EngineSync hands in each gradient by its name. Those of the layers that the next forward pass
+/// begins with have priority.
 class EngineSync : public GradientSync {
   public:
     EngineSync(std::vector<Parameter>& parameters, const Options& options, MPI_Comm comm)

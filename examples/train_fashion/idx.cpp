@@ -1,4 +1,4 @@
-// train_fashion/idx.cpp - the IDX reader; every number in the file is checked before it is used.
+// train_fashion/idx.cpp - reads IDX files; every number in a file is checked before it is used.
 #include "idx.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ constexpr std::size_t max_values_bytes = std::size_t{1} << 30;
 constexpr std::size_t read_piece_bytes = std::size_t{1} << 20;
 constexpr std::uint8_t type_unsigned_byte = 0x08;
 
-/// An open file that zlib reads, compressed or not.
+/// InputFile is an open file that zlib reads, compressed or not.
 class InputFile {
   public:
     explicit InputFile(std::filesystem::path path)
@@ -24,7 +24,7 @@ class InputFile {
         if (!file_) throw FileError(fmt::format("{}: cannot be opened", path_.string()));
     }
 
-    /// Up to out.size() bytes; fewer only at the end of the file.
+    /// Reads up to out.size() bytes; fewer only at the end of the file.
     std::size_t read_some(std::span<std::uint8_t> out) {
         const int got = gzread(file_.get(), out.data(), static_cast<unsigned>(out.size()));
         int code = Z_OK;

@@ -9,24 +9,25 @@
 
 namespace train {
 
-/// A file is missing, cut, cannot be written, or does not mean what it should; the text names it.
+/// FileError says that a file is missing, cut, cannot be written, or does not have the right
+/// content; the text names it.
 class FileError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// An array of unsigned bytes, the last dimension running fastest.
+/// IdxArray is an array of unsigned bytes, the last dimension varying fastest.
 struct IdxArray {
     std::vector<std::size_t> dims;
     std::vector<std::uint8_t> values;
 };
 
-/// Reads a whole file of element type "unsigned byte" with 1 to 4 dimensions.
-/// The file is not trusted: sizes are checked before memory is taken, and memory grows only with
-/// the bytes that are really there. Throws FileError. Format: 0, 0, type (8), number of dimensions,
-/// then each dimension as a big-endian 32-bit number, then the values (yann.lecun.com/exdb/mnist).
+/// Reads a whole file of element type "unsigned byte" with 1 to 4 dimensions. The file is not
+/// trusted: sizes are checked before memory is allocated, and memory grows only with the bytes that
+/// are really there. Throws FileError. Format: 0, 0, type (8), number of dimensions, then each
+/// dimension as a big-endian 32-bit number, then the values (yann.lecun.com/exdb/mnist).
 IdxArray read_idx(const std::filesystem::path& file);
 
-/// Labelled pictures: count x features pixels (0..255) and count labels.
+/// A Dataset is labelled pictures: count x features pixels (0..255) and count labels.
 struct Dataset {
     static constexpr std::size_t classes = 10;
 

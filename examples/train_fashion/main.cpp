@@ -19,10 +19,10 @@ using namespace train;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
-/// MPI for the life of main(), with a communicator whose errors are returned.
+/// MpiSession runs MPI during main(), with a communicator whose errors are returned.
 class MpiSession {
   public:
-    /// `threads`: whether those of an engine may call MPI.
+    /// `threads` says whether those of an engine may call MPI.
     MpiSession(int* argc, char*** argv, bool threads) {
         int provided = 0;
         MPI_Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
@@ -52,7 +52,7 @@ void print_error(const std::string& text) {
     fmt::print(stderr, "train_fashion: {}\n", text);
 }
 
-/// Collective: true if any rank has a `problem`; the first of these ranks prints its own.
+/// Returns true if any rank has a `problem`; the first of these ranks prints its own. Collective.
 bool any_problem(const std::string& problem, const MpiSession& mpi) {
     const int mine = problem.empty() ? mpi.ranks() : mpi.rank();
     int first = mine;
@@ -61,13 +61,13 @@ bool any_problem(const std::string& problem, const MpiSession& mpi) {
     return first < mpi.ranks();
 }
 
-/// What one rank can fail to open although another one can.
+/// Files are what one rank can fail to open although another one can.
 struct Files {
     Dataset train;
     Dataset test;
     std::optional<Report> report;
 
-    /// Empty, or why it did not work.
+    /// Returns an empty text, or why it failed.
     std::string open(const Options& options, const MpiSession& mpi) {
         try {
             train = load_dataset(options.data, "train");

@@ -1,4 +1,4 @@
-// train_fashion/matrix.cpp - blocked product in plain loops that the compiler turns into vector
+// train_fashion/matrix.cpp - a blocked product in plain loops that the compiler turns into vector
 // code, compiled once for each instruction set. Tiles of 4 x 32 sums stay in registers while k
 // runs; panels of b are packed (and padded with zeros), so that a transposed b and the last columns
 // need no code of their own.
@@ -16,7 +16,8 @@ constexpr std::size_t tile_cols = 32;
 
 using Panel = std::vector<float>;  // k rows of tile_cols
 
-/// Rows of a that one tile reads; the last valid row stands in for those beyond the end.
+/// TileRows points to the rows of a that one tile reads; the last valid row stands in for those
+/// beyond the end.
 using TileRows = std::array<const float*, tile_rows>;
 
 void pack_panel(ConstMatrix b, std::size_t first_col, Panel& panel) {

@@ -26,7 +26,7 @@ void relu(std::vector<float>& values) {
     for (float& value : values) value = std::max(value, 0.0F);
 }
 
-/// The gradient passes where the activation was positive.
+/// Lets the gradient pass where the activation was positive.
 void relu_backward(const std::vector<float>& activations, std::vector<float>& delta) {
     for (std::size_t i = 0; i < delta.size(); ++i)
         if (activations[i] <= 0.0F) delta[i] = 0.0F;

@@ -11,39 +11,41 @@
 
 namespace train {
 
-/// One tensor that is learnt, and the gradient of the loss by it; both in row order.
+/// A Parameter is one tensor that is learnt, and the gradient of the loss by it; both in row order.
 struct Parameter {
     std::string name;
     std::vector<float> values;
     std::vector<float> gradient;
 };
 
-/// Called as soon as the gradient of parameters()[index] is complete; backward() does not touch it
-/// again.
+/// A GradientReady is called as soon as the gradient of parameters()[index] is complete; backward()
+/// does not touch it again.
 using GradientReady = std::function<void(std::size_t index)>;
 
-/// Not thread safe. Works on one batch at a time: forward(), then softmax_loss(), then backward().
+/// An Mlp works on one batch at a time: forward(), then softmax_loss(), then backward(). Not thread
+/// safe.
 class Mlp {
   public:
-    /// `widths`: inputs, hidden layers, classes. Weights are uniform in +-sqrt(6 / inputs of the
-    /// layer) (He et al., 2015), biases 0; the same `seed` gives the same bits everywhere.
+    /// `widths` are the inputs, hidden layers and classes. Weights are uniform in +-sqrt(6 / inputs
+    /// of the layer) (He et al., 2015), biases 0; the same `seed` gives the same bits everywhere.
     Mlp(std::vector<std::size_t> widths, std::uint64_t seed);
 
-    /// `inputs`: batch x widths.front(). Returns the logits, batch x classes, valid until the next
-    /// forward().
+    /// Returns the logits, batch x classes, valid until the next forward(). `inputs` are batch x
+    /// widths.front().
     std::span<const float> forward(std::span<const float> inputs, std::size_t batch);
 
-    /// Sum over the batch of the cross-entropy; prepares backward() with the gradient of `scale`
-    /// times that sum.
+    /// Returns the sum over the batch of the cross-entropy; prepares backward() with the gradient
+    /// of `scale` times that sum.
     double softmax_loss(std::span<const std::uint8_t> labels, float scale);
 
-    /// Gradients of all parameters, last layer first, each announced through `ready`.
+    /// Computes the gradients of all parameters, last layer first, and announces each through
+    /// `ready`.
     void backward(const GradientReady& ready);
 
-    /// How many of the last batch's logits are largest at their label.
+    /// Returns how many of the last batch's logits are largest at their label.
     std::size_t count_correct(std::span<const std::uint8_t> labels) const;
 
-    /// Weights (inputs x outputs) and bias of the first layer, of the second layer, ...
+    /// Returns weights (inputs x outputs) and bias of the first layer, of the second layer, ...
     std::vector<Parameter>& parameters() { return parameters_; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
 

@@ -1,4 +1,4 @@
-// train_fashion/options.cpp - the command line.
+// train_fashion/options.cpp - reads the command line.
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -53,7 +53,7 @@ void add_output_options(CLI::App& app, Options& options) {
     app.add_flag("--quiet", options.quiet, "print the last line only");
 }
 
-/// MPI_Allreduce has no settings: refuse them instead of ignoring them.
+/// Refuses settings with MPI_Allreduce, which has none, instead of ignoring them.
 void check_combination(const Options& options) {
     if (options.engine && !options.schedule.empty())
         throw CLI::ValidationError(

@@ -1,4 +1,4 @@
-// train_fashion/options.hpp - what the command line may say.
+// train_fashion/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace train {
 
-/// Defaults are those of the program; empty strings leave the library's own setting alone.
+/// Options have the program's defaults; empty strings leave the library's own setting alone.
 struct Options {
     // gradient sums
     std::string codec =
@@ -17,7 +17,7 @@ struct Options {
     std::string level_codecs;
     std::string down_codec;
     std::string min_bytes;
-    bool engine = false;  ///< one for all gradients, instead of a request for each
+    bool engine = false;  ///< one engine for all gradients, instead of a request for each
     bool check_first_step = false;
     // training
     std::size_t epochs = 5;
@@ -36,8 +36,8 @@ struct Options {
     bool uses_gradcoll() const { return codec != "mpi"; }
 };
 
-/// Either options to run with, or the exit code to leave with (0 after --help, 2 after an error)
-/// and what to print first.
+/// ParsedOptions are either options to run with, or the exit code to end with (0 after --help, 2
+/// after an error) and what to print first.
 struct ParsedOptions {
     Options options;
     bool run = true;
@@ -45,7 +45,8 @@ struct ParsedOptions {
     std::string text;
 };
 
-/// Local and the same on every rank: the caller prints `text` on one of them.
+/// Reads the command line. Local and the same on every rank: the caller prints `text` on one of
+/// them.
 ParsedOptions parse_options(int argc, const char* const* argv);
 
 }  // namespace train

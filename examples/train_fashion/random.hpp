@@ -6,7 +6,7 @@
 
 namespace train {
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Not for cryptography.
+/// Random is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Not for cryptography.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -17,9 +17,9 @@ class Random {
         z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
         return z ^ z >> 31;
     }
-    /// 0 <= result < limit; the bias of limit / 2^64 does not matter here.
+    /// Returns a number with 0 <= result < limit; the bias of limit / 2^64 does not matter here.
     std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-    /// -1 <= result < 1.
+    /// Returns a number with -1 <= result < 1.
     float symmetric() { return static_cast<float>(next() >> 40) * 0x1p-23F - 1.0F; }
 
   private:

@@ -1,4 +1,4 @@
-// train_fashion/replicas.cpp - hashes of the weights and the comparison of sums.
+// train_fashion/replicas.cpp - hashes the weights and compares sums.
 #include "replicas.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// train_fashion/report.cpp - formatting.
+// train_fashion/report.cpp - formats what the user sees.
 #include "report.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ std::ofstream open_for_writing(const std::string& path, std::ios::openmode mode)
     return file;
 }
 
-/// Open MPI gives every rank a terminal of its own, so the launcher's output counts, too, where it
-/// can be seen.
+/// Returns whether a user sees stdout. Open MPI gives every rank a terminal of its own, so the
+/// launcher's output counts, too, if it can be seen.
 bool stdout_reaches_terminal() {
     if (isatty(STDOUT_FILENO) != 1) return false;
     std::error_code unseen;
@@ -57,13 +57,13 @@ std::string csv_bytes(const std::optional<WireBytes>& bytes) {
     return bytes ? fmt::format("{},{}", bytes->sent, bytes->sent_exact) : std::string(",");
 }
 
-/// Settings hold commas, so they are quoted.
+/// Returns the settings for a CSV file, quoted since they hold commas.
 std::string csv_settings(const Options& options) {
     return fmt::format("{},\"{}\",{},\"{}\",{}", options.codec, options.schedule, options.feedback,
                        options.level_codecs, options.down_codec);
 }
 
-/// A lossy sum is not measured in rounding errors.
+/// Returns "-" for a lossy sum, which is not measured in rounding errors.
 std::string bounds_text(const SumCheck& check, bool lossy) {
     return lossy && check.order_bounds > 1 ? "-" : fmt::format("{:.3g}", check.order_bounds);
 }

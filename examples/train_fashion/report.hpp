@@ -15,12 +15,12 @@
 
 namespace train {
 
-/// State after one step, over all ranks.
+/// A StepReport is the state after one step, over all ranks.
 struct StepReport {
     std::size_t step = 0;            ///< from 1, through all epochs
     double loss = 0;                 ///< mean over the step's global batch
-    double seconds = 0;              ///< so far in sums, mean over ranks
-    std::optional<WireBytes> bytes;  ///< so far, sum over ranks
+    double seconds = 0;              ///< spent so far in sums, mean over ranks
+    std::optional<WireBytes> bytes;  ///< sent so far, sum over ranks
 };
 
 struct EpochReport {
@@ -32,17 +32,17 @@ struct EpochReport {
     double mean_loss() const;
 };
 
-/// Writes on one rank and does nothing on the others. Not thread safe.
+/// Report writes on one rank and does nothing on the others. Not thread safe.
 class Report {
   public:
-    /// Throws FileError if a file of the options cannot be written.
+    /// Opens the files. Throws FileError if a file of the options cannot be written.
     Report(const Options& options, int rank, int ranks);
 
     void begin(const std::string& tree, std::size_t pictures, std::size_t parameters);
     void progress(std::size_t step, std::size_t steps);
     void epoch(const EpochReport& report);
     void sum_checks(const std::vector<SumCheck>& checks, bool lossy);
-    /// What Options::save_gradients asks for.
+    /// Writes what Options::save_gradients asks for.
     void gradients(const std::vector<Parameter>& parameters);
     void end(const EpochReport& last, std::uint64_t weights_hash, bool identical);
 

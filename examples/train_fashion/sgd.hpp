@@ -8,8 +8,8 @@
 
 namespace train {
 
-/// velocity = momentum * velocity + gradient; value -= rate * velocity. One velocity for each
-/// parameter.
+/// Sgd computes velocity = momentum * velocity + gradient; value -= rate * velocity. There is one
+/// velocity for each parameter.
 class Sgd {
   public:
     Sgd(const std::vector<Parameter>& parameters, float rate, float momentum)

@@ -17,26 +17,26 @@
 
 namespace train {
 
-/// What the training uses and does not own.
+/// TrainingData is what the training uses and does not own.
 struct TrainingData {
     const Dataset& train;
     const Dataset& test;
 };
 
-/// All functions are collective over the communicator. Not thread safe.
+/// Trainer runs the training; all functions are collective over the communicator. Not thread safe.
 class Trainer {
   public:
-    /// Throws SettingsError if the library refuses the options.
+    /// Makes a trainer. Throws SettingsError if the library refuses the options.
     Trainer(const Options& options, TrainingData data, MPI_Comm comm);
 
-    /// Trains and reports. True if all ranks end with the same weights and the first step's sums,
-    /// where the options ask for that check, were right. Throws SyncError.
+    /// Trains and reports. Returns true if all ranks end with the same weights and the first step's
+    /// sums, if the options ask for that check, were right. Throws SyncError.
     bool run(Report& report);
 
     const Mlp& network() const { return network_; }
 
   private:
-    /// What this rank adds to one step's line of the report.
+    /// A LocalStep is what this rank adds to one step's line of the report.
     struct LocalStep {
         double loss;
         double seconds;
