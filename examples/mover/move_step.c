@@ -29,8 +29,8 @@ static void work(double rounds) {
     sink = x;
 }
 
-/* Rounds of work() in a microsecond: the best of several, so that work is fixed and its time is
- * not, as a real operator's. */
+/* Returns the rounds of work() in a microsecond: the best of several, so that work is fixed and its
+ * time varies, as a real operator's does. */
 static double calibrate(void) {
     double best = 0;
     for (int n = 0; n < 20; ++n) {

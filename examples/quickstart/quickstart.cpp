@@ -1,5 +1,5 @@
 // quickstart.cpp - sums a vector at every step through a persistent request, and compares with
-// MPI_Allreduce. The request is planned once and hands back what a codec dropped in a step.
+// MPI_Allreduce. The request is planned once, and adds what a codec dropped in a step to the next.
 //   mpicxx quickstart.cpp $(pkg-config --cflags --libs gradcoll) -o quickstart_cpp
 //   mpirun -n 4 ./quickstart_cpp        exact sums
 //   mpirun -n 4 ./quickstart_cpp 2:4    2 of 4 adjacent values travel; what is dropped comes later
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// The keys of one request, freed when it has been made.
+/// Info holds the keys of one request; it is freed when the request has been made.
 class Info {
   public:
     Info() { MPI_Info_create(&info_); }
@@ -35,7 +35,7 @@ struct FreeRequest {
 };
 using Request = std::unique_ptr<GC_Request, FreeRequest>;
 
-/// Sums `values` in place, whenever it is started.
+/// Makes a request that sums `values` in place each time it is started.
 Request make_request(std::vector<float>& values, const Info& info) {
     Request request(new GC_Request(GC_REQUEST_NULL));
     GC_Allreduce_init(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_FLOAT,
@@ -60,7 +60,7 @@ double run(const std::string& codec) {
     info.set("gc_codec", codec);
     info.set("gc_compress_if", "always");  // on one host a codec takes longer than it saves
 
-    // Every step sums the same gradient, so that after some steps nothing that was dropped is
+    // Every step sums the same gradient, so that after some steps nothing of what was dropped is
     // missing.
     std::vector<float> gradient(1 << 18);
     for (std::size_t i = 0; i < gradient.size(); ++i)
