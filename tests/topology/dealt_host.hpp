@@ -1,4 +1,5 @@
-// tests/topology/dealt_host.hpp - hosts whose ranks are dealt to cores, without a job around them.
+// tests/topology/dealt_host.hpp - makes hosts whose ranks are dealt to cores, without a job around
+// them.
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace gradcoll {
 
-/// `ranks` dealt one each to `cores` in order, round robin when there are more. Needs a core and a
+/// Deals `ranks` one each to `cores` in order, round robin when there are more. Needs a core and a
 /// rank.
 inline TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
                            std::span<const int> ranks) {
@@ -20,8 +21,8 @@ inline TreeSpec dealt_host(const std::string& host_name, std::span<const HostPat
     return merge_host(host_name, paths, ranks);
 }
 
-/// The cores of described_cores(), under the name that the description gives. Errors: its own;
-/// invalid_argument if there are no ranks.
+/// Makes a host of the cores of described_cores(), with the name in the description. Errors: those
+/// of described_cores(); invalid_argument if there are no ranks.
 inline Result<TreeSpec> host_from_description(std::string_view description,
                                               std::span<const int> ranks) {
     std::vector<std::string> notes;

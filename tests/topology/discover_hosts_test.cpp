@@ -14,8 +14,8 @@
 
 struct PretendedHost {
     const char* xml;
-    const char* name;                 ///< that the file has
-    std::array<const char*, 2> gpus;  ///< two of those that it shows
+    const char* name;                 ///< the host name in the file
+    std::array<const char*, 2> gpus;  ///< two of the GPUs that it shows
 };
 constexpr std::array<PretendedHost, 3> hosts{
     {{"hwloc/32em64t-2n8c2t-pci-wholeio.xml", "conan", {"0000:03:00.0", "0000:84:00.1"}},
@@ -32,14 +32,14 @@ static int host_of_this_rank() {
     return world_rank / 2;
 }
 
-/// Stands before the MPI library's for this program: the library under test asks which ranks share
-/// memory, and is told every two ranks of the world.
+/// Replaces the MPI library's function in this program: the library under test asks which ranks
+/// share memory, and gets every two ranks of the world.
 extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int /*type*/, int key, MPI_Info /*info*/,
                                     MPI_Comm* host) {
     return MPI_Comm_split(comm, host_of_this_rank(), key, host);
 }
 
-/// The same for the C library's. The MPI library gets the true name while it begins.
+/// Replaces the C library's function. The MPI library gets the true name while it starts.
 extern "C" int gethostname(char* name, std::size_t size) noexcept {
     int initialized = 0;
     MPI_Initialized(&initialized);
@@ -56,7 +56,7 @@ namespace {
 
 class PretendedHosts : public testing::Test {
   protected:
-    /// Before hwloc is asked for the first time.
+    /// Runs before hwloc is asked for the first time.
     static void SetUpTestSuite() {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -79,7 +79,7 @@ class PretendedHosts : public testing::Test {
         setenv("SLURM_TOPOLOGY_ADDR", (switches + name.substr(0, name.find('.'))).c_str(), 1);
         setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node", 1);
     }
-    /// A file that is there on rank 0 alone; the others get a path to nowhere.
+    /// Makes a file that exists only on rank 0; the others get a path to nowhere.
     std::string on_rank_0(const std::string& name, const std::string& text) const {
         if (rank_ != 0) return "/nowhere/" + name;
         const std::string path =
@@ -91,7 +91,8 @@ class PretendedHosts : public testing::Test {
         return found.ok() ? told_origin(*found) + found->tree.serialize()
                           : found.status().message();
     }
-    /// Collective: everybody has the bytes of rank 0, who is told the shape or the error.
+    /// Returns the shape or the error, which all ranks must have in the same bytes as rank 0.
+    /// Collective.
     static std::string shape(MPI_Comm comm, const Result<DiscoveredTree>& found) {
         const std::string mine = seen(found);
         int size = static_cast<int>(mine.size());
@@ -105,7 +106,8 @@ class PretendedHosts : public testing::Test {
     static std::string shape(const std::string& written) {
         return shape(MPI_COMM_WORLD, discover_tree(MPI_COMM_WORLD, written));
     }
-    /// With conan and condor on one switch and drac-12 on another, by the number of ranks.
+    /// Returns the shape, by the number of ranks, with conan and condor on one switch and drac-12
+    /// on another.
     const std::string& on_two_switches() const {
         static const std::array<std::string, 5> shapes{"0", "(0 1)", "((0 1)2)", "((0 1)(2 3))",
                                                        "(((0 1)(2 3))4)"};
@@ -206,7 +208,7 @@ TEST_F(PretendedHosts, FilesThatNameRanksMeanThoseOfTheWorldInEveryCommunicator)
     const std::string there = rank_ == size_ - 1
                                   ? "file:" + testing::TempDir() + "gradcoll_hosts_" +
                                         std::to_string(size_) + "coordinates"
-                                  : "nonsense";  // rank 0 reads
+                                  : "nonsense";  // only rank 0 reads it
     const std::array<std::string, 5> shapes{"0", "(0 1)", "(0(1 2))", "((0 1)(2 3))",
                                             "(0((1 2)(3 4)))"};
     EXPECT_EQ(shape(backwards, discover_tree(backwards, there)),
@@ -238,7 +240,7 @@ TEST_F(PretendedHosts, AreMeasuredOnceAndReadFromTheCacheAfterwards) {
     shape(MPI_COMM_WORLD, measured);
     ASSERT_TRUE(measured.ok()) << measured.status().message();
     EXPECT_EQ(measured->tree.rank_count(), size_);
-    if (size_ < 3) return;  // one host: nothing to measure
+    if (size_ < 3) return;  // one host has nothing to measure
     EXPECT_NE(measured->origin.find("switches from measurements"), std::string::npos)
         << measured->origin;
     for (const std::string& again : {"probe:" + cache, "file:" + cache}) {

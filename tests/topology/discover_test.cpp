@@ -1,5 +1,5 @@
-// tests/topology/discover_test.cpp - the collective discovery under mpirun: the same bytes, or the
-// same error, on every rank.
+// tests/topology/discover_test.cpp - the collective discovery under mpirun: all ranks get the same
+// bytes, or the same error.
 #include "topology/sources/job/discover.hpp"
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ class Discover : public testing::Test {
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
     }
 
-    /// What a rank saw, tree or error, as one string.
+    /// Returns what a rank saw, tree or error, as one string.
     static std::string seen(const Result<DiscoveredTree>& found) {
         return found.ok() ? "tree " + found->origin + found->tree.serialize()
                           : "error " + std::to_string(static_cast<int>(found.status().code())) +
                                 found.status().message();
     }
-    /// Collective: true if every rank holds the bytes of rank 0.
+    /// Returns true if every rank holds the bytes of rank 0. Collective.
     static bool equal_everywhere(MPI_Comm comm, const std::string& mine) {
         int size = static_cast<int>(mine.size());
         MPI_Bcast(&size, 1, MPI_INT, 0, comm);
@@ -39,7 +39,7 @@ class Discover : public testing::Test {
         EXPECT_TRUE(equal_everywhere(comm, seen(found))) << written;
         return found.ok() ? expression_of(found->tree) : found.status().message();
     }
-    /// "(0 (1 (2 3)))" over all ranks of MPI_COMM_WORLD, as expression_of() would write it.
+    /// Returns "(0 (1 (2 3)))" over all ranks of MPI_COMM_WORLD, as expression_of() would write it.
     std::string comb() const {
         TreeSpec spec{VertexKind::rank, "", size_ - 1, {}, {}};
         for (int r = size_ - 1; r-- > 0;) {

@@ -1,5 +1,5 @@
-// tests/topology/draw_property_test.cpp - what holds for the drawings of any tree: well formed,
-// told once, read back, the same bytes.
+// tests/topology/draw_property_test.cpp - properties of drawings of any tree: they are well formed,
+// name everything once, read back, and have the same bytes each time.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@
 namespace gradcoll {
 namespace {
 
-/// Kinds on leaves, names with all that markup and quoting must survive, figures of any size.
+/// Adds kinds on leaves, names with everything that markup and quoting must preserve, and figures
+/// of any size.
 void decorate(test::Random& random, TreeSpec& spec) {
     static const char* const names[] = {"",         "n7",           "<a&b>",     "]]>\"'",
                                         "\x01\xff", "Z\xc3\xbc",    "rank 3",    "-->",
@@ -35,7 +36,8 @@ Tree decorated_tree(test::Random& random, int max_ranks) {
     return std::move(Tree::make(spec)).value();
 }
 
-/// Nodes of the whole file by their names; of its edges what is above and what below.
+/// A DotGraph holds the nodes of the whole file by their names, and of its edges what is above and
+/// what below.
 struct DotGraph {
     std::multiset<std::string> nodes;
     std::vector<std::pair<std::string, std::string>> edges;
@@ -73,7 +75,7 @@ TEST(DrawProperty, DotIsATreeOfItsNodesAndTheSameEveryTime) {
     }
 }
 
-/// What the lines of a drawing say of ranks; names, which may say anything, are cut out first.
+/// Returns the ranks in the lines of a drawing; names, which may say anything, are cut out first.
 std::vector<int> ranks_told(const std::string& text) {
     std::vector<int> told;
     std::istringstream lines(std::regex_replace(text, std::regex(R"("([^"\\]|\\.)*")"), ""));
@@ -112,7 +114,7 @@ TEST(DrawProperty, JsonReadsBackEqualForAllKindsNamesAndFigures) {
         const Tree tree = std::move(Tree::make(spec)).value();
         const Result<Tree> back = tree_from_json(json_of(tree), tree.rank_count());
         ASSERT_TRUE(back.ok()) << back.status().message();
-        // Names that are no UTF-8 lose bytes, once.
+        // Names that are not UTF-8 lose bytes, once.
         const Result<Tree> again = tree_from_json(json_of(*back), tree.rank_count());
         ASSERT_EQ(again->serialize(), back->serialize());
         ASSERT_EQ(expression_of(*back), expression_of(tree));

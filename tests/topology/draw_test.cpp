@@ -1,5 +1,5 @@
 // tests/topology/draw_test.cpp - golden drawings of written trees (tests/golden/topologies), and
-// what holds for the drawings of any tree.
+// properties of the drawings of any tree.
 #include "topology/draw/draw.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(DrawDot, TheHeadingCountsHostsOfOneRank) {
     };
     EXPECT_TRUE(has("switch(host:a(0 1) host:b(2) host:c(3))", "4 ranks on 3 hosts"));
     EXPECT_TRUE(has("switch(host:a(0 1) host:b(2 3))", "4 ranks on 2 hosts"));
-    EXPECT_TRUE(has("switch(host:a(0 1) 2 3)", "4 ranks"));  // nobody says which hosts these are on
+    EXPECT_TRUE(has("switch(host:a(0 1) 2 3)", "4 ranks"));  // no host of 2 and 3 is named
     EXPECT_TRUE(has("0", "1 rank"));
 }
 

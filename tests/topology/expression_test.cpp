@@ -1,5 +1,5 @@
-// tests/topology/expression_test.cpp - the nested expression: what it means, and where its errors
-// point.
+// tests/topology/expression_test.cpp - the nested expression: its meaning, and the places in its
+// errors.
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"

@@ -1,4 +1,4 @@
-// tests/topology/fabric_format.hpp - a format of fabrics by its name.
+// tests/topology/fabric_format.hpp - finds a format of fabrics by its name.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Texts that tell a fabric: recorded ones give their golden trees, broken ones a line.
+// tests/topology/fabric_formats_test.cpp - texts of fabrics: recorded ones give their golden trees,
+// broken ones an error with a line.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +27,7 @@ std::string text_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-/// The tree of a text whose format is found out, or why there is none.
+/// Returns the tree of a text of unknown format, or why there is none.
 std::string outline(const std::string& text) {
     const FabricFormat* format = fabric_format_of(text);
     if (!format) return "no format";

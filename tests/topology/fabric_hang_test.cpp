@@ -1,4 +1,4 @@
-// The hosts of a job below the switches of a source.
+// tests/topology/fabric_hang_test.cpp - hangs the hosts of a job below the switches of a source.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -28,7 +28,7 @@ HostSubtree host(const std::string& name, std::vector<int> ranks) {
     return result;
 }
 
-/// The tree, collapsed, and the notes.
+/// Returns the tree, collapsed, and the notes.
 std::string hung(const SwitchTree& switches, std::vector<HostSubtree> hosts) {
     std::vector<std::string> notes;
     const TreeSpec spec = hang_hosts(switches, std::move(hosts), notes);

@@ -1,5 +1,5 @@
-// tests/topology/fabric_outline.hpp - a switch tree as golden text: one line a switch, indented,
-// with its uplink and its hosts.
+// tests/topology/fabric_outline.hpp - writes a switch tree as golden text: one line for each
+// switch, indented, with its uplink and its hosts.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ inline std::string outline_of(const Uplink& uplink) {
     return out;
 }
 
-/// `hosts`: names of hosts by switch, then by what their links are.
+/// `hosts` are the names of hosts by switch, then by the text of their links.
 inline std::string outline_of(
     const SwitchTree& tree,
     const std::vector<std::map<std::string, std::vector<std::string>>>& hosts, int id, int depth) {

@@ -1,4 +1,5 @@
-// Trees that are cabled redundantly come back; large fabrics take time in proportion.
+// tests/topology/fabric_property_test.cpp - trees that are cabled redundantly come back; large
+// fabrics take time in proportion.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace gradcoll {
 namespace {
 
-/// A tree as nested sets of host names: what two trees must share to be the same.
+/// A Nest is a tree as nested sets of host names, which two equal trees share.
 struct Nest {
     std::vector<std::string> hosts;
     std::vector<Nest> branches;
@@ -40,8 +41,9 @@ std::string text_of(const SwitchTree& tree) {
     return text_of(nests[0]);
 }
 
-/// Cables a random tree as a Clos network: every vertex is one to four switches, some leaves are
-/// rails. Where nothing says what the root is, all leaves are equally deep: the middle is the top.
+/// RandomClos makes a Clos network of a random tree: every vertex is one to four switches, some
+/// leaves are rails. If nothing says what the root is, all leaves are equally deep: the middle is
+/// the top.
 class RandomClos {
   public:
     RandomClos(std::uint64_t seed, bool rooted) : random_(seed), rooted_(rooted) {
@@ -66,7 +68,7 @@ class RandomClos {
   private:
     int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
 
-    /// `height` 0 is a leaf. Its switches are rails of each of its hosts.
+    /// Adds a vertex of this height; 0 is a leaf, whose switches are rails of each of its hosts.
     void vertex(int height, const std::vector<int>& above, Nest& nest) {
         const bool is_leaf = height == 0;
         std::vector<int> switches;
@@ -111,7 +113,7 @@ TEST_P(SwitchTreeOfClos, IsTheTreeThatWasCabled) {
     }
 }
 
-/// Any graph at all: a tree comes out in which every host is once, parents first.
+/// Any graph gives a tree in which every host is once, and parents come first.
 TEST(SwitchTree, OfAnyGraphHoldsEveryHostOnce) {
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
         std::mt19937_64 random(seed);
@@ -142,7 +144,7 @@ TEST(SwitchTree, OfAnyGraphHoldsEveryHostOnce) {
     }
 }
 
-/// A three-level fat tree of switches with `ports` ports: ports^3 / 4 hosts.
+/// Makes a three-level fat tree of switches with `ports` ports: ports^3 / 4 hosts.
 Fabric fat_tree(int ports) {
     FabricBuilder builder;
     const int half = ports / 2;
@@ -198,7 +200,7 @@ TEST(SwitchTree, OfAFatTreeThatLacksACableInEveryGroupOfCoresHasItsPods) {
     EXPECT_DOUBLE_EQ(tree.switches[3].uplink.bandwidth_gbytes_per_s, 50.0 * 12);
 }
 
-/// Graphs that would be slow if anything were searched from each vertex or walked up each time.
+/// These graphs would be slow if there were a search from each vertex or a walk up each time.
 TEST(SwitchTree, OfLongRingsAndWideMeshesEndsSoon) {
     FabricBuilder ring;
     for (int i = 0; i < 1000; ++i) {

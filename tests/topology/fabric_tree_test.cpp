@@ -1,4 +1,4 @@
-// Each rule by which a graph of switches becomes a tree, as a fact.
+// tests/topology/fabric_tree_test.cpp - each rule by which a graph of switches becomes a tree.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,8 @@
 namespace gradcoll {
 namespace {
 
-/// Names that begin with a small h are hosts; "a-b a-b*4 b-h1*2.5" are cables, with GB/s after *.
+/// Makes a fabric. Names that begin with a small h are hosts; "a-b a-b*4 b-h1*2.5" are cables, with
+/// GB/s after *.
 Fabric fabric_of(const std::string& cables, bool rooted = false) {
     FabricBuilder builder;
     builder.fabric().rooted = rooted;

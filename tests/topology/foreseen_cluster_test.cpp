@@ -1,4 +1,4 @@
-// tests/topology/foreseen_cluster_test.cpp - jobs on clusters that are not there: recorded ones and
+// tests/topology/foreseen_cluster_test.cpp - jobs on clusters that do not exist: recorded ones and
 // made-up ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::string error_of(const ClusterSpec& cluster) {
     return tree.ok() ? "none" : tree.status().message();
 }
 
-/// Two switches below one: n1 and n2 on the first, n10 on the second.
+/// Writes a file with two switches below one: n1 and n2 on the first, n10 on the second.
 std::string fabric_file() {
     return file("conf",
                 "SwitchName=top Switches=s[1-2]\nSwitchName=s1 Nodes=n[1-2]\n"
@@ -69,7 +69,7 @@ TEST(ForeseenCluster, AHostThatIsNotDescribedTakesOneRankAndANote) {
                                        "\" does not describe n2: ranks there are equally near"});
 }
 
-/// A machine of two CPUs of which `usable` may be used; `all` are there.
+/// Returns a machine of two CPUs; `usable` are those that may be used, `all` those that exist.
 std::string two_cpus(const std::string& usable, const std::string& all) {
     return "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x3\" complete_cpuset=\"" +
            all + "\" allowed_cpuset=\"" + usable +
@@ -84,7 +84,7 @@ std::string two_cpus(const std::string& usable, const std::string& all) {
            "</object></topology>";
 }
 
-/// A new folder with these files.
+/// Makes a new folder with these files.
 std::string folder_of(const std::string& name,
                       const std::vector<std::pair<std::string, std::string>>& files) {
     const std::filesystem::path folder = testing::TempDir() + "gradcoll_cluster_" + name;
@@ -116,11 +116,11 @@ TEST(ForeseenCluster, ARecordingMadeInsideAJobSaysSo) {
                                   "\": it shows 2 of 8 CPUs: the others are offline, or the job "
                                   "that recorded it may not use them (lstopo --disallowed shows "
                                   "these)");
-    // What --disallowed records is there for other jobs.
+    // Other jobs may use what --disallowed records.
     EXPECT_EQ(shape_of({"xml:" + file("disallowed.xml", two_cpus("0x1", "0x3")), {"a"}}), "(0 1)");
 }
 
-/// n1 and n2 have an adapter in each of two subnets, n3 in the second alone.
+/// Here n1 and n2 have an adapter in each of two subnets, n3 only in the second.
 TEST(ForeseenCluster, SubnetsOfAFolderAreOneFabric) {
     const auto port = [](const char* leaf, int number, const char* adapter, const char* host) {
         return fmt::format("SW 1 {0} 0x{1} 4x QDR - CA 9 1 0x{2} ( 'leaf{1}' - '{3} HCA-1' )\n",
@@ -132,7 +132,7 @@ TEST(ForeseenCluster, SubnetsOfAFolderAreOneFabric) {
                                             port("b", 3, "b3", "n3")},
                     {"ibroutes-a.txt", "not read"}});
     const DiscoveredTree found = tree_of({"synthetic:core:2 pu:1+file:" + folder, {}});
-    EXPECT_EQ(expression_of(found.tree), "(((0 1)(2 3))(4 5))");  // the slow branch apart
+    EXPECT_EQ(expression_of(found.tree), "(((0 1)(2 3))(4 5))");  // the slow branch is apart
     std::map<std::string, double> rates;
     for (int id = 0; id < found.tree.vertex_count(); ++id)
         if (const Vertex& vertex = found.tree.vertex(id); vertex.kind == VertexKind::host)
@@ -166,7 +166,7 @@ TEST(ForeseenCluster, ShufflingDealsRanksToHostsAndKeepsTheMachine) {
     EXPECT_NE(found.origin.find("shuffled with seed 7"), std::string::npos) << found.origin;
 }
 
-/// The cut does not depend on the machine that makes it.
+/// The permutation does not depend on the machine that makes it.
 TEST(ForeseenCluster, ASeedMeansTheSameEverywhere) {
     const std::vector<std::string> hosts{"a", "b"};
     EXPECT_EQ(shape_of({"synthetic:core:4 pu:1", hosts, 0, RankOrder::shuffled, 1}),
@@ -194,8 +194,8 @@ TEST(ForeseenCluster, ErrorsSayWhatIsMissing) {
         "be read: No such file or directory");
 }
 
-/// 122 hosts, each with the cores that hwloc saw there, on the InfiniBand fabric that connects
-/// them.
+/// The recorded cluster has 122 hosts, each with the cores that hwloc saw there, on the InfiniBand
+/// fabric that connects them.
 TEST(ForeseenCluster, ARecordedClusterHasItsHostsCoresAndSwitches) {
     const std::filesystem::path recorded = std::filesystem::path(GRADCOLL_RECORDED_DIR) / "plafrim";
     std::string fabric;

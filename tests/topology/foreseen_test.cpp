@@ -1,4 +1,5 @@
-// Trees of ranks that are not there: what is written, what is described, and this machine.
+// tests/topology/foreseen_test.cpp - trees of ranks that do not exist: written ones, described
+// ones, and this machine's.
 #include "topology/sources/job/foreseen.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +38,8 @@ TEST(ForeseenTree, RanksAreDealtToTheCoresOfADescribedHost) {
         << tree->origin;
 }
 
-/// What hwloc shows decides the shape; that every rank is there and what was assumed is for us to
-/// say.
+/// The shape depends on what hwloc shows; the test checks that every rank is there, and the note on
+/// what was assumed.
 TEST(ForeseenTree, OnThisMachineRanksAreBoundToCoresOrNotAtAll) {
     const auto cores = this_machine_core_paths();
     ASSERT_TRUE(cores.ok()) << cores.status().message();

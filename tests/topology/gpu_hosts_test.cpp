@@ -26,7 +26,7 @@ Machine machine_of(const std::string& name) {
     return std::move(machine).value();
 }
 
-/// Rank r is bound to core r and uses the GPU with the number gpus[r].
+/// Makes the tree in which rank r is bound to core r and uses the GPU with the number gpus[r].
 Result<DiscoveredTree> tree_of(const Machine& machine, const std::vector<int>& gpus) {
     const std::vector<RankGpu> all = machine.gpus();
     const std::vector<HostPath> cores = machine.paths_of_cores();
@@ -109,7 +109,7 @@ TEST(GpuHosts, GpusAreNamedInDrawings) {
     test::expect_golden("gpus/power8_five_ranks.dot", draw_dot(found->tree));
 }
 
-/// "0: 0 1" for a cluster of that many ranks a host.
+/// Returns the shape and the notes of a cluster with that many ranks on each host.
 std::string shape_of(const std::string& written, std::vector<std::string> hosts, int ranks_a_host) {
     const auto found = foreseen_cluster({written, std::move(hosts), ranks_a_host});
     return found.ok() ? expression_of(found->tree) + test::lines_of(found->notes)

@@ -40,7 +40,7 @@ LinkedGpu gpu(const std::string& name, std::vector<GpuLink> links) {
     return {name, std::move(links)};
 }
 
-/// "0 1 at 50 50; ", and the note.
+/// Returns a text such as "0 1 at 50 50; ", and the note.
 std::string islands_in_words(const std::vector<LinkedGpu>& gpus) {
     const GpuIslands found = islands_of(gpus);
     std::string words;
@@ -76,8 +76,8 @@ TEST(GpuIslands, OneSwitchJoinsAll) {
         "links between GPUs join 3 of them, but not each with each: the tree is that of PCIe");
 }
 
-/// Eight GPUs of two packages, each pair of which shares a PCIe bridge, as in a DGX-1: all four of
-/// a package are joined, and each has a partner in the other package.
+/// This machine has eight GPUs in two packages, each pair of which shares a PCIe bridge, as in a
+/// DGX-1: all four of a package are joined, and each has a partner in the other package.
 TEST(GpuIslands, AMeshOfCubesIsTwoIslands) {
     std::vector<LinkedGpu> gpus;
     for (std::size_t i = 0; i < 8; ++i) {
@@ -188,7 +188,7 @@ TEST(PlaceOnGpus, WithoutGpusNothingChanges) {
     EXPECT_EQ(host_path_bytes(paths[1]), host_path_bytes(core(5)));
 }
 
-/// A report with that GPU; what is said of it.
+/// Returns the error for a report with that GPU.
 std::string verdict_on(const RankGpu& gpu) {
     RankReport report;
     report.path = core(0);
@@ -206,7 +206,7 @@ TEST(GpuReports, ArriveWholeOrAreRefused) {
     bad.bus_id = "GPU 0";
     EXPECT_EQ(verdict_on(bad), "rank 0: ");
     bad = used(gpu_a, 0);
-    bad.path.pop_back();  // ends with a package
+    bad.path.pop_back();  // it ends with a package
     EXPECT_EQ(verdict_on(bad), "rank 0: ");
     EXPECT_EQ(verdict_on(used(gpu_a, 0, {{gpu_b, false, -1}})), "rank 0: ");
     bad = used(gpu_a, 0);

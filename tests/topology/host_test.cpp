@@ -76,7 +76,7 @@ TEST(DescribedHost, XmlThatIsNotHwlocsIsRefused) {
         << host.status().message();
 }
 
-/// Kinds of the vertices from the `package`-th package down to its first rank.
+/// Returns the kinds of the vertices from the `package`-th package down to its first rank.
 std::string kinds_below(const TreeSpec& host, std::size_t package) {
     std::string kinds;
     for (const TreeSpec* at = &host.children[package]; !at->children.empty();
@@ -149,7 +149,7 @@ TEST(ThisMachine, HwlocsOwnVariablesShowAnotherMachine) {
         EXPECT_EQ(object.kind, VertexKind::numa);  // not bound there: the whole machine
 }
 
-/// What a process would be told on a machine that hwloc takes for this one.
+/// Returns what a process would report on a machine that hwloc takes for this one.
 MachineFacts facts_on(const char* synthetic) {
     setenv("HWLOC_SYNTHETIC", synthetic, 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);

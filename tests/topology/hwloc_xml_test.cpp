@@ -1,4 +1,4 @@
-// tests/topology/hwloc_xml_test.cpp - hwloc's files are looked through before hwloc sees them.
+// tests/topology/hwloc_xml_test.cpp - hwloc's files are checked before hwloc sees them.
 #include "topology/sources/host/hwloc_xml.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-/// Two PUs, one NUMA node.
+/// This machine has two PUs and one NUMA node.
 const std::string machine =
     "<topology version=\"2.0\">\n"
     "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\""
@@ -19,7 +19,7 @@ const std::string machine =
     "<object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" nodeset=\"0x1\"/>\n"
     "</object></topology>";
 
-/// What is said of the machine above with one of its texts replaced.
+/// Returns the error for the machine above with one of its texts replaced.
 std::string refusal_with(const std::string& text, const std::string& by) {
     std::string xml = machine;
     const std::size_t at = xml.find(text);

@@ -1,4 +1,4 @@
-// tests/topology/job_test.cpp - jobs on several hosts, as one machine cannot have them: what is
+// tests/topology/job_test.cpp - jobs on several hosts, which one machine cannot have: what is
 // between hosts, and what is odd about them, from made-up reports of ranks.
 #include "topology/sources/job/job_tree.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-/// What rank 0 makes of the reports of all.
+/// Returns the tree that rank 0 makes of all reports.
 Result<DiscoveredTree> tree_from(const std::string& written, std::span<const RankReport> reports) {
     Result<WrittenSource> source = written_source(written);
     if (source.ok()) source = resolved(std::move(*source));
@@ -43,7 +43,7 @@ Notes notes_of(const std::string& written, std::span<const RankReport> reports) 
     return tree.ok() ? tree->notes : Notes{tree.status().message()};
 }
 
-/// Two ranks on each of `names`, which share nothing but the host.
+/// Returns reports of two ranks on each of `names`, which share nothing but the host.
 std::vector<RankReport> job_on(const Notes& names) {
     std::vector<RankReport> reports;
     for (std::size_t h = 0; h < names.size(); ++h)
@@ -75,7 +75,7 @@ std::string file(const std::string& name, const std::string& text) {
 
 constexpr const char* three_hosts_two_switches = "(((0 1)(2 3))(4 5))";
 
-/// What the origin says of links whose rate SLURM does not tell: they are all taken for that of an
+/// Returns the note on links whose rate SLURM does not give: all are assumed to have that of an
 /// interface of this machine.
 std::string links_are_taken_for(const Tree& tree) {
     std::string said;
@@ -162,7 +162,7 @@ class SlurmFiles : public testing::Test {
         for (const char* name : {"SLURM_CONF", "SLURM_JOB_ID"}) unsetenv(name);
     }
 
-    /// The folder of a topology.conf, which SLURM_CONF then tells.
+    /// Makes a folder with a topology.conf, which SLURM_CONF then names.
     static std::string configured(const std::string& topology) {
         const std::string folder =
             std::filesystem::path(file("slurm/topology.conf", topology)).parent_path();
@@ -184,7 +184,8 @@ TEST_F(SlurmFiles, StandInWhereNoHostHasAnAddress) {
               "GC_TOPOLOGY slurm on hosts told apart by the shared-memory split, switches from "
               "topology.conf " +
                   folder + "/topology.conf" + links_are_taken_for(found->tree));
-    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");  // read unasked in its jobs alone
+    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");  // read without being asked for,
+                                                                // only in SLURM's own jobs
 }
 
 TEST_F(SlurmFiles, StandInUnaskedInAJobOfSlurm) {
@@ -284,7 +285,7 @@ TEST(FabricFiles, ThatNameRanksMeanThoseOfTheWorld) {
         file("coordinates", "rank: group switch port\n0: 0 0 0\n2: 0 0 1\n5: 0 1 0\n");
     std::vector<RankReport> reports = job_on({"a", "b", "c"});
     EXPECT_EQ(shape_of("file:" + coordinates, reports), three_hosts_two_switches);
-    // Another communicator: its ranks run backwards, and the rank that the file names is not the
+    // In another communicator the ranks run backwards, and the rank that the file names is not the
     // lowest of its host.
     for (RankReport& report : reports) report.world_rank = 5 - report.world_rank;
     EXPECT_EQ(shape_of("file:" + coordinates, reports), "((0 1)((2 3)(4 5)))");

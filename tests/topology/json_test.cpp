@@ -1,4 +1,4 @@
-// tests/topology/json_test.cpp - both JSON forms, and where their errors point.
+// tests/topology/json_test.cpp - both JSON forms, and the places in their errors.
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"

@@ -1,5 +1,5 @@
-// tests/topology/kept_networks_test.cpp - measurements for later communicators and jobs, and what
-// the system says of interfaces.
+// tests/topology/kept_networks_test.cpp - measurements kept for later communicators and jobs, and
+// what the system says of interfaces.
 #include "topology/sources/cluster/kept_networks.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ class KeptNetworks : public Folder {
     static double rate_of(const std::optional<Switches>& found) {
         return found ? found->tree->switches[1].uplink.bandwidth_gbytes_per_s : 0;
     }
-    /// A process that begins has nothing but files.
+    /// Removes what this process keeps: a new process has only files.
     void forget_process() const {
         const fs::path away = folder_.string() + ".away";
         fs::rename(folder_, away);

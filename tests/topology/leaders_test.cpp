@@ -1,4 +1,4 @@
-// Trees of one rank a host.
+// tests/topology/leaders_test.cpp - trees of one rank on each host.
 #include "topology/leaders.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Leaders, HostsAmongEachOtherHaveNone) {
     EXPECT_EQ(leaders.status().code(), Code::unsupported);
 }
 
-/// A host may have parts, and its vertices other heights than those of other hosts.
+/// A host may have parts, and its vertices may have other heights than those of other hosts.
 TEST(Leaders, VerticesStandForThoseOfTheWholeTree) {
     const Tree tree = tree_of("((((0 1) (2 3)) 4) (5 6))", 7);
     const std::vector leader_of{0, 0, 0, 0, 4, 5, 5};

@@ -1,5 +1,5 @@
 // tests/topology/machines_test.cpp - every recorded machine (tests/golden/topologies/hwloc) gives
-// its golden tree: one rank a core, in order.
+// its golden tree: one rank on each core, in order.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace gradcoll {
 namespace {
 
-/// "package numa cache core"
+/// Returns a text such as "package numa cache core".
 std::string kinds_of(const HostPath& path) {
     std::string kinds;
     for (const HostPath::Object& object : path.objects)
@@ -22,7 +22,7 @@ std::string kinds_of(const HostPath& path) {
     return kinds;
 }
 
-/// The objects above each core before chains collapse: "96 cores: package numa cache core".
+/// Returns the objects above each core before chains collapse: "96 cores: package numa cache core".
 std::string paths_text(const std::vector<HostPath>& cores) {
     std::string text;
     for (std::size_t i = 0; i < cores.size();) {
@@ -34,7 +34,7 @@ std::string paths_text(const std::vector<HostPath>& cores) {
     return text;
 }
 
-/// How many objects of each kind there are in all.
+/// Returns how many objects of each kind there are in all.
 std::string objects_text(const std::vector<HostPath>& cores) {
     std::vector<std::set<std::uint32_t>> seen(static_cast<std::size_t>(VertexKind::group) + 1);
     for (const HostPath& core : cores)

@@ -1,5 +1,5 @@
 // tests/topology/mutation_test.cpp - thousands of damaged inputs from fixed seeds: each is refused
-// with a message, or read as a tree that is as good as any other. Worth most under the asan preset.
+// with a message, or read as a valid tree. The test finds most under the asan preset.
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
@@ -15,8 +15,8 @@ namespace {
 using test::below;
 using test::Random;
 
-/// One to four edits: a byte changed, removed, doubled, put in from `alphabet`, or a piece copied
-/// elsewhere.
+/// Makes one to four edits: a byte is changed, removed, doubled, inserted from `alphabet`, or a
+/// piece is copied elsewhere.
 std::string mutated(Random& random, std::string text, const std::string& alphabet) {
     for (int edits = 1 + below(random, 4); edits > 0; --edits) {
         if (text.empty()) text.push_back('x');
@@ -48,7 +48,7 @@ std::string mutated(Random& random, std::string text, const std::string& alphabe
     return text;
 }
 
-/// How many of the inputs were read.
+/// Returns how many of the inputs were read.
 template <class Read, class Input>
 int survivors(int rounds, Input input, Read read) {
     int accepted = 0;
@@ -140,8 +140,8 @@ TEST(Mutation, OfHostPathBytes) {
     }
 }
 
-// Without the [] of attached memory: hwloc 2.9 leaks a few bytes when it refuses a string that has
-// them.
+// These strings have no [] of attached memory: hwloc 2.9 leaks a few bytes when it refuses a string
+// that has them.
 TEST(Mutation, OfSyntheticStrings) {
     Random random(37);
     int refused = 0;

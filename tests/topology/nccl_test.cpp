@@ -17,7 +17,7 @@ std::vector<int> ranks_to(int count) {
     return ranks;
 }
 
-/// The tree of `count` ranks and the notes; or why there is none.
+/// Returns the tree of `count` ranks and the notes, or why there is none.
 std::string outline_from(const std::string& xml, int count) {
     std::vector<std::string> notes;
     const Result<TreeSpec> host = host_from_nccl(xml, ranks_to(count), notes);

@@ -1,5 +1,5 @@
-// tests/topology/nvml_test.cpp - what NVIDIA's management library says, from a stand-in for it that
-// is loaded as the true one is.
+// tests/topology/nvml_test.cpp - what NVIDIA's management library says, with a stand-in that is
+// loaded as the real one is.
 #include "topology/sources/host/nvml.hpp"
 
 #include <fmt/format.h>

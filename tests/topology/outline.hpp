@@ -1,5 +1,5 @@
-// tests/topology/outline.hpp - a tree as golden text: one line a vertex, indented; plain, so that
-// it changes only when trees do.
+// tests/topology/outline.hpp - writes a tree as golden text: one line for each vertex, indented;
+// plain, so that it changes only when trees do.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// tests/topology/probe_cache_test.cpp - what was measured, as text and back; texts that are not
-// taken.
+// tests/topology/probe_cache_test.cpp - what was measured, as text and back; texts that are
+// refused.
 #include "topology/probe/cache.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string refusal(const std::string& text) {
     EXPECT_FALSE(tree.ok()) << text;
     return tree.ok() ? "" : tree.status().message();
 }
-/// A text that is right but for one part.
+/// Returns a text that is right except for one part.
 std::string with(const std::string& switches, const std::string& hosts,
                  const std::string& more = "") {
     return R"({"gradcoll_probe": 1, "switches": )" + switches + R"(, "hosts": )" + hosts + more +

@@ -1,4 +1,4 @@
-// tests/topology/probe_clusters_test.cpp - which things stand apart, and when nothing does.
+// tests/topology/probe_clusters_test.cpp - finds which things stand apart, and when nothing does.
 #include "topology/probe/clusters.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Sets = std::vector<std::vector<int>>;
 
-/// Things on a line: the cost between two is their distance.
+/// Finds the sets among things on a line: the cost between two is their distance.
 Sets on_a_line(const std::vector<double>& places, double gap) {
     const auto cost = [&](int a, int b) {
         return std::abs(places[static_cast<std::size_t>(a)] - places[static_cast<std::size_t>(b)]);

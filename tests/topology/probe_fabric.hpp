@@ -1,5 +1,5 @@
-// tests/topology/probe_fabric.hpp - a network that answers a probe, with noise: pairs that are
-// measured at the same time share their links fairly.
+// tests/topology/probe_fabric.hpp - a simulated network that answers a probe, with noise: pairs
+// that are measured at the same time share their links fairly.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace gradcoll {
 
-/// Relative: 0.05 is a twentieth. Only ever slower, as in life.
+/// Noise is relative: 0.05 is a twentieth. It only makes figures slower, as in real networks.
 struct Noise {
     double jitter = 0;          ///< mean of an exponentially distributed surplus of each figure
-    double outlier_chance = 0;  ///< of a figure that is 2 to 10 times too large
+    double outlier_chance = 0;  ///< probability of a figure that is 2 to 10 times too large
 };
 
-/// Switches and hosts, each with a link to its parent. Host i is node `host_nodes[i]`.
+/// A Network is switches and hosts, each with a link to its parent. Host i is node `host_nodes[i]`.
 struct Network {
     struct Node {
         int parent = -1;
@@ -41,8 +41,8 @@ struct Network {
     }
 };
 
-/// Which hosts are below one switch, for every switch with two branches or more that has not all of
-/// them: equal for equal trees.
+/// HostSets lists which hosts are below one switch, for every switch with two branches or more that
+/// does not have all of them: equal for equal trees.
 using HostSets = std::set<std::vector<int>>;
 
 inline HostSets host_sets(const std::vector<int>& parent_of_node,
@@ -62,7 +62,7 @@ inline HostSets host_sets(const Network& network) {
     for (const auto& node : network.nodes) parents.push_back(node.parent);
     return host_sets(parents, network.host_nodes);
 }
-/// Hosts are named by their number.
+/// Makes the sets of a tree whose hosts are named by their number.
 inline HostSets host_sets(const SwitchTree& tree) {
     std::vector<int> parents;
     std::vector<int> nodes;
@@ -101,7 +101,7 @@ class SimulatedRuler : public Ruler {
         return factor;
     }
 
-    /// Links on the way: node n's link up is 2n, down 2n + 1.
+    /// Returns the links on the way: node n's link up is 2n, down 2n + 1.
     std::vector<std::size_t> way(HostPair pair) const {
         const auto upward = [&](int host) {
             std::vector<int> nodes;
@@ -133,7 +133,8 @@ class SimulatedRuler : public Ruler {
         return sums;
     }
 
-    /// Max-min fair: the link with the smallest share for each of its pairs decides on these first.
+    /// Returns max-min fair costs: the link with the smallest share for each of its pairs decides
+    /// on these first.
     std::vector<double> bulk_costs(std::span<const HostPair> pairs) const {
         const std::size_t link_count = 2 * network_.nodes.size();
         std::vector<std::vector<std::size_t>> users(link_count);

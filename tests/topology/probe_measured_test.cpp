@@ -1,4 +1,4 @@
-// tests/topology/probe_measured_test.cpp - simulated networks come back as they are: small ones by
+// tests/topology/probe_measured_test.cpp - simulated networks are found as they are: small ones by
 // their rates alone, large ones with their hosts in any order, in few rounds.
 #include "topology/probe/measured_switches.hpp"
 
@@ -23,7 +23,7 @@ Network lopsided() {
     return network;
 }
 
-/// Three levels, with branches of one host.
+/// Makes three levels, with branches of one host.
 Network deep() {
     Network network;
     const int top = network.add(-1, {});
@@ -51,10 +51,10 @@ void without_latency(Network& network) {
 
 struct Shape {
     int hosts = 0;
-    int degree = 4;  ///< branches of a switch at most
-    int depth = 4;   ///< levels of switches at most; the lowest have as many hosts as are left
-    double uplink =
-        0.6;  ///< the rate of a link to that of one below it; 0: as much as all hosts below send
+    int degree = 4;       ///< most branches of a switch
+    int depth = 4;        ///< most levels of switches; the lowest have as many hosts as are left
+    double uplink = 0.6;  ///< the ratio of a link's rate to that of one below it; 0: as much as all
+                          ///< hosts below send
 };
 
 /// Hangs `hosts` hosts below `at`, in two to `degree` parts of any size. The way up is equally long
@@ -70,7 +70,7 @@ void grow(Network& network, int at, int hosts, double rate, int depth, const Sha
     }
     const int parts = 2 + any_below(std::min(hosts, shape.degree) - 1);
     for (int part = 0; part < parts; ++part) {
-        // From a half to three halves of the fair share; the last part is what is left.
+        // A part has from a half to three halves of the fair share; the last part is what is left.
         const int left = parts - part - 1;
         const int fair = hosts / (left + 1);
         const int wanted = left == 0 ? hosts : std::max(1, fair / 2 + any_below(fair + 1));
@@ -99,7 +99,7 @@ SwitchTree measured(SimulatedRuler& ruler, int hosts, ProbeEffort effort = Probe
     return tree.ok() ? std::move(*tree) : SwitchTree{};
 }
 
-/// In how many of so many seeded runs the tree comes back.
+/// Returns in how many of so many seeded runs the tree is found.
 int found(const Network& network, Noise noise, int runs,
           ProbeEffort effort = ProbeEffort::thorough) {
     int right = 0;
@@ -158,7 +158,7 @@ TEST(ProbeMeasured, AThousandHostsInAnyOrderComeBack) {
     EXPECT_EQ(right, 5);
 }
 
-/// Five racks of eight hosts in two pods: 40 hosts, of which eight at once ask for a rack's link.
+/// Makes five racks of eight hosts in two pods: 40 hosts, of which eight at once use a rack's link.
 Network racks(std::mt19937& random) {
     Network network;
     const int top = network.add(-1, {});

@@ -36,7 +36,7 @@ std::vector<ProbeHost> hosts_of(MPI_Comm comm) {
     return hosts;
 }
 
-/// "(a1 a2 (b1 b2))": what is below a switch, by name.
+/// Returns a text such as "(a1 a2 (b1 b2))": what is below a switch, by name.
 std::string outline(const SwitchTree& tree, const std::vector<ProbeHost>& hosts, int at) {
     std::vector<std::string> parts;
     for (const ProbeHost& host : hosts)

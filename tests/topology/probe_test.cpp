@@ -1,5 +1,5 @@
-// tests/topology/probe_test.cpp - measuring under mpirun, every rank a host: it ends, all ranks
-// agree, and what was kept is used again. Which tree comes out is not asked: these are no hosts.
+// tests/topology/probe_test.cpp - measures under mpirun, with each rank as a host: it ends, all
+// ranks agree, and what was kept is used again. The tree is not checked, since these are no hosts.
 #include "topology/sources/cluster/probe.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Probe : public testing::Test {
         if (rank_ == 0) std::filesystem::remove(file_);
     }
 
-    /// Every `step`-th rank is a host of its own.
+    /// Makes every `step`-th rank a host of its own.
     std::vector<ProbeHost> hosts(int step = 1) const {
         std::vector<ProbeHost> hosts;
         for (int r = 0; r < size_; r += step) hosts.push_back({r, "n" + std::to_string(r)});
@@ -47,7 +47,7 @@ class Probe : public testing::Test {
         return text.ok() ? *text : "";
     }
 
-    /// Collective. Measures, or reads; what every rank got is the same.
+    /// Measures, or reads, and checks that every rank got the same. Collective.
     Result<SwitchTree> probed(const std::vector<ProbeHost>& of, const std::string& cache = "") {
         Result<SwitchTree> tree =
             probe_switches(MPI_COMM_WORLD, of, {.cache_file = cache, .job = "test"});

@@ -1,5 +1,5 @@
-// tests/topology/random_tree.hpp - random trees of any shape from a seed, and the golden files of
-// this folder.
+// tests/topology/random_tree.hpp - makes random trees of any shape from a seed, and compares with
+// the golden files of this folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ inline int below(Random& random, int bound) {
     return static_cast<int>(random() % static_cast<unsigned>(bound));
 }
 
-/// Leaves `ranks[0..]` under inner vertices of 1 to 5 children; chains of one child are frequent.
+/// Makes a tree with leaves `ranks[0..]` under inner vertices of 1 to 5 children; chains of one
+/// child are frequent.
 inline TreeSpec random_spec(Random& random, std::vector<int> ranks) {
     TreeSpec spec;
     if (below(random, 3) == 0) spec.uplink = {0.5 * below(random, 9), 0.25 * below(random, 9)};

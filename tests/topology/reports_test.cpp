@@ -1,4 +1,4 @@
-// tests/topology/reports_test.cpp - several hosts, as one machine cannot have them: trees from
+// tests/topology/reports_test.cpp - several hosts, which one machine cannot have: trees from
 // made-up reports of ranks.
 #include "topology/sources/job/reports.hpp"
 
@@ -12,7 +12,8 @@
 namespace gradcoll {
 namespace {
 
-/// Rank r of the result is on the host whose lowest rank is firsts[r], bound to core cores[r].
+/// Returns reports in which rank r is on the host whose lowest rank is firsts[r], bound to core
+/// cores[r].
 std::vector<std::string> reports(const std::vector<std::uint32_t>& firsts,
                                  const std::vector<std::uint32_t>& cores) {
     std::vector<std::string> all;
@@ -25,7 +26,7 @@ std::vector<std::string> reports(const std::vector<std::uint32_t>& firsts,
     return all;
 }
 
-/// What rank 0 makes of them.
+/// Returns the tree that rank 0 makes of them.
 Result<DiscoveredTree> tree_from(const std::string& written, std::span<const std::string> all) {
     Result<WrittenSource> source = written_source(written);
     if (source.ok()) source = resolved(std::move(*source));

@@ -1,4 +1,5 @@
-// Branches with slow links exchange with what the fast ones have made of theirs.
+// tests/topology/slow_branches_test.cpp - branches with slow links join after the fast ones have
+// exchanged.
 #include "topology/slow_branches.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// Hosts with links of these rates at one switch.
+/// Makes hosts with links of these rates at one switch.
 Tree star(const std::vector<double>& rates) {
     TreeSpec top;
     top.kind = VertexKind::fabric_switch;
@@ -41,7 +42,7 @@ TEST(SlowBranches, EqualOrUnknownRatesStay) {
         EXPECT_EQ(with_slow_branches_apart(tree).hash(), tree.hash());
 }
 
-/// Many slow ones have most of the vector among themselves anyway.
+/// Many slow hosts exchange most of the vector among themselves anyway.
 TEST(SlowBranches, MostlySlowHostsStay) {
     const Tree tree = star({1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
     EXPECT_EQ(with_slow_branches_apart(tree).hash(), tree.hash());
@@ -60,7 +61,8 @@ TEST(SlowBranches, InsideAHostNothingIsChanged) {
     EXPECT_EQ(with_slow_branches_apart(tree).hash(), tree.hash());
 }
 
-/// Bytes over a rank's link for a vector of one byte, below one vertex and what is above it.
+/// Returns the bytes over a rank's link for a vector of one byte, below one vertex, without what is
+/// above it.
 double passes(std::size_t degree) {
     const auto d = static_cast<double>(degree);
     return 2 * (d - 1) / d;

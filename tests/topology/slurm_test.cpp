@@ -1,5 +1,5 @@
-// tests/topology/slurm_test.cpp - SLURM's files and addresses: what they say as a fabric, what is
-// refused, and the trees that they become.
+// tests/topology/slurm_test.cpp - SLURM's files and addresses: their fabrics, what is refused, and
+// the trees that they become.
 #include "topology/fabric/slurm/slurm.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// "upper>lower" for each cable, hosts in quotes; then the notes. Or why there is none.
+/// Returns "upper>lower" for each cable, hosts in quotes, then the notes; or why there is none.
 std::string cables_of(const Result<Fabric>& fabric) {
     if (!fabric.ok()) return fabric.status().message();
     const auto name = [&](int i) {
@@ -237,7 +237,8 @@ TEST(SlurmAddresses, ErrorsNameTheHostAndItsAddress) {
 
 // ---- trees --------------------------------------------------------------------------------------
 
-/// Every host of the fabric in a job of one rank a host; two others if it names none.
+/// Returns the tree of a job with one rank on every host of the fabric; on two other hosts if it
+/// names none.
 std::string tree_of(const Result<Fabric>& fabric) {
     if (!fabric.ok()) return fabric.status().message();
     const Result<SwitchTree> switches = switch_tree(*fabric);

@@ -1,6 +1,6 @@
-// tests/topology/stand_in_nvml.cpp - a library with as much of NVML as is called: three GPUs, 3b
-// and d8 with two NVLinks to each other and one up to a switch each (with a name that is no
-// address at d8), and 5e without. A fourth GPU, e0, answers nothing but that it is there.
+// tests/topology/stand_in_nvml.cpp - a library with those calls of NVML that are used: three GPUs,
+// 3b and d8 with two NVLinks to each other and one up to a switch each (with a name that is no
+// address at d8), and 5e without. A fourth GPU, e0, only reports that it exists.
 #include <cstdio>
 #include <cstring>
 #include <iterator>

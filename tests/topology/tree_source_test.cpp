@@ -1,5 +1,5 @@
-// tests/topology/tree_source_test.cpp - what every source of trees promises, for each row of the
-// table of sources.
+// tests/topology/tree_source_test.cpp - checks the promises of every source of trees, for each row
+// of the table of sources.
 #include "topology/sources/tree_source.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::string folder_of_hosts() {
     return folder;
 }
 
-/// Two switches with a host each.
+/// Makes two switches with a host each.
 SwitchTree two_switches() {
     SwitchTree tree;
     tree.switches = {{"top", -1, {}}, {"s1", 0, {}}, {"s2", 0, {}}};
@@ -40,7 +40,7 @@ SwitchTree two_switches() {
     return tree;
 }
 
-/// What may follow a word.
+/// Returns what may follow a row's word.
 std::string value_for(const SourceRow& row) {
     if (row.takes == Takes::nothing) return "";
     const std::map<std::string_view, std::string> values{
@@ -59,7 +59,7 @@ std::string value_for(const SourceRow& row) {
     return value == values.end() ? std::string() : value->second;
 }
 
-/// Ranks 0 and 1 on host a, the others on host b; all that any source needs is known.
+/// Makes a job with ranks 0 and 1 on host a, the others on host b, and all that any source needs.
 Job five_ranks() {
     Job job;
     job.rank_count = 5;
@@ -164,7 +164,8 @@ TEST_P(EverySource, IsTheOnlyOneThatItsFilesAreFor) {
         }
 }
 
-/// Of sources from outside the project, which stand last, those that take no value.
+/// Returns the rows of the project, and those from outside the project, which come last, that take
+/// no value.
 std::vector<const SourceRow*> rows_that_learn() {
     std::vector<const SourceRow*> rows;
     std::size_t place = 0;

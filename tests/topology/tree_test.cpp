@@ -1,4 +1,4 @@
-// tests/topology/tree_test.cpp - making, collapsing, pruning and serialising trees.
+// tests/topology/tree_test.cpp - makes, collapses, prunes and serialises trees.
 #include "topology/tree.hpp"
 
 #include <gtest/gtest.h>
@@ -207,7 +207,7 @@ TEST(TreeProperty, RandomTreesAreConsistentAndComeBackFromSpecAndBytes) {
     }
 }
 
-/// Drops the unwanted leaves from the spec, by the definition; empty if nothing is left.
+/// Drops the unwanted leaves from the spec, by the definition; returns nothing if none is left.
 std::vector<TreeSpec> without(const TreeSpec& spec, const std::vector<int>& new_rank) {
     TreeSpec out{spec.kind, spec.name, -1, spec.uplink, {}};
     if (spec.rank >= 0) {

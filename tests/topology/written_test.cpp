@@ -18,7 +18,7 @@ WrittenSource source_of(const std::string& text) {
     return source.ok() ? *source : WrittenSource{};
 }
 
-/// "hwloc", "json": the source of that part; "-" if there is none.
+/// Returns the source of that part, such as "hwloc" or "json"; "-" if there is none.
 std::string word_of(const WrittenSource& source, Part part) {
     const WrittenPart* written = source.part(part);
     return written ? std::string(written->row->word) : "-";
@@ -134,7 +134,7 @@ TEST(Written, AnythingElseListsTheForms) {
 
 class Files : public testing::Test {
   protected:
-    /// A file of this test with that text.
+    /// Makes a file of this test with that text.
     static std::string file(const std::string& name, const std::string& text) {
         const std::string path = testing::TempDir() + "gradcoll_written_" + name;
         std::ofstream(path) << text;
@@ -199,7 +199,7 @@ TEST_F(Files, BesideAnotherSourceMustFitTheirSide) {
               "directory");
 }
 
-/// The tree of a job that is the whole world.
+/// Returns the tree of a job that is the whole world.
 Result<Tree> tree_in_json(const std::string& path, int rank_count) {
     Job job;
     job.rank_count = rank_count;
@@ -248,7 +248,8 @@ TEST(HostsFile, HostsAreFoundWithAndWithoutTheirDomain) {
     ASSERT_TRUE(hosts.ok()) << hosts.status().message();
     EXPECT_EQ(hosts->description_of("n1.a.org"), "pu:1");
     EXPECT_EQ(hosts->description_of("n2"), "pu:2");
-    EXPECT_EQ(hosts->description_of("n2.b.org"), std::nullopt);  // has a domain: is another one
+    EXPECT_EQ(hosts->description_of("n2.b.org"), std::nullopt);  // it has a domain, so it is
+                                                                 // another host
     EXPECT_EQ(hosts->description_of("n3"), std::nullopt);        // could be either
     EXPECT_EQ(hosts->description_of("n9"), std::nullopt);
     EXPECT_EQ(hosts->host_names().size(), 4u);
