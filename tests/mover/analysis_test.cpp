@@ -1,4 +1,5 @@
-// What a step holds and when, for models that can be worked out by hand.
+// tests/mover/analysis_test.cpp - what a step holds and when, for models that can be worked out by
+// hand.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +13,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Layers that keep 100 bytes, of 10 us forward and 20 us backward.
+/// Describes layers that keep 100 bytes, with 10 us forward and 20 us backward.
 Description equal_layers(std::int64_t count, const std::string& parallel,
                          std::int64_t parameters = 0) {
     Description out;
@@ -53,7 +54,7 @@ TEST(MoverAnalysis, OneForwardOneBackwardHoldsFewerLaterInThePipeline) {
               activation_peaks(equal_layers(4, "pipeline=4,micro_batches=2")));
 }
 
-/// (p * v + p - 1 - 2 * rank) chunks: Narayanan et al., arXiv 2104.04473.
+/// The peaks are (p * v + p - 1 - 2 * rank) chunks: Narayanan et al., arXiv 2104.04473.
 TEST(MoverAnalysis, InterleavedHoldsMoreThanOneForwardOneBackward) {
     EXPECT_EQ((Bytes{1100, 900, 700, 500}),
               activation_peaks(equal_layers(8, "pipeline=4,virtual_stages=2,micro_batches=8")));
@@ -77,7 +78,7 @@ TEST(MoverAnalysis, EachPassComesOnceInEachSchedule) {
     }
 }
 
-/// (m + p - 1) forward and backward, and a tick for each of 2 * (p - 1) messages.
+/// The step takes (m + p - 1) forward and backward, and a tick for each of 2 * (p - 1) messages.
 TEST(MoverAnalysis, TheStepHasTheBubbleOfItsPipeline) {
     const Description description = equal_layers(4, "pipeline=4,micro_batches=8");
     const Program program = *program_of(description);
@@ -134,7 +135,7 @@ TEST(MoverAnalysis, RanksThatWaitForEachOtherInACircleAreFound) {
 }
 
 TEST(MoverAnalysis, LinksAndHostsAreSharedByTheDevicesThatStandThere) {
-    // Ranks of 3 devices on hosts of 4: the second host has one of rank 0's neighbours, and so on.
+    // Ranks have 3 devices, hosts 4: the second host has one of rank 0's neighbours, and so on.
     Description description = equal_layers(4, "pipeline=4,data=3");
     description.cluster.devices_per_host = 4;
     description.cluster.devices_per_link = 2;

@@ -1,4 +1,4 @@
-// The checker refuses what is wrong, and says what is wrong.
+// tests/mover/check_test.cpp - the checker refuses what is wrong, and says what is wrong.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ struct Planned {
     MovePlan plan;
 };
 
-/// A right plan that moves something, from the next seed that has one.
+/// Returns a right plan that moves something, from the next seed that gives one.
 Planned next_plan(std::uint64_t& seed) {
     for (;; ++seed) {
         Chance chance(seed);
@@ -73,8 +73,8 @@ TEST(Check, EveryPrefetchOneTickLaterThanItsSlackIsRefused) {
     }
 }
 
-/// Two forward and two backward operators of 10 ticks; tensor 0 of 1000 bytes from the first to the
-/// last, tensor 1 in between.
+/// Makes two forward and two backward operators of 10 ticks; tensor 0 of 1000 bytes lives from the
+/// first to the last, tensor 1 in between.
 Planned small_plan() {
     Planned out;
     out.program.layer_names = {"a", "b"};
@@ -87,7 +87,7 @@ Planned small_plan() {
     rank.tensors.push_back({.layer = 0, .micro_batch = 0, .bytes = 1000, .uses = {0, 3}});
     rank.tensors.push_back({.layer = 1, .micro_batch = 0, .bytes = 500, .uses = {1, 2}});
     out.program.ranks = {rank};
-    // 200 bytes a tick: 5 ticks for the first, and one before they arrive.
+    // At 200 bytes a tick the bytes take 5 ticks, and one more to arrive.
     out.rooms.ranks = {{1500, {200 * ticks_per_second, 1}}};
     out.rooms.rates = {{200 * ticks_per_second, false, {{0, 1}}}};
     out.rooms.hosts = {{1000, false, {{0, 1}}}};
@@ -132,7 +132,7 @@ TEST(Check, SaysWhatIsWrong) {
 TEST(Check, MemoryIsFreeOnlyWhenTheTransferHasEnded) {
     Planned planned = small_plan();
     planned.rooms.ranks[0].device_bytes = 1000;
-    // Operator 1 makes 500 bytes at 10, and 1000 are there until 16.
+    // Operator 1 makes 500 bytes at 10, and 1000 are in the device until 16.
     EXPECT_EQ("rank 0: 1500 bytes in the device at 10, 1000 are allowed", verdict(planned));
     planned.plan.ranks[0].starts = {0, 16, 26, 42};
     planned.plan.ranks[0].moves[0].prefetch = {36, 42};
@@ -147,7 +147,7 @@ TEST(Check, MemoryIsFreeOnlyWhenTheTransferHasEnded) {
 TEST(Check, BothDirectionsCountTogetherWhereALinkCarriesOneAtATime) {
     Planned planned = small_plan();
     // A second tensor that comes back while the first one leaves would need another rank; here the
-    // same rank's own two directions meet.
+    // rank's own two directions meet.
     planned.program.ranks[0].tensors.push_back(
         {.kind = MemoryKind::optimizer, .stays = true, .layer = 0, .bytes = 200, .uses = {2}});
     planned.plan.ranks[0].moves.insert(planned.plan.ranks[0].moves.begin(),

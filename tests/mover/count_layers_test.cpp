@@ -1,4 +1,5 @@
-// What rules that count layers move, and that the planner needs no more memory than they do.
+// tests/mover/count_layers_test.cpp - what rules that count layers move, and that the planner needs
+// no more memory than they do.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,7 +12,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Layers of one part and one tensor each, on one rank. Forward of layer l, micro-batch 0 is
+/// Makes layers of one part and one tensor each, on one rank. Forward of layer l, micro-batch 0 is
 /// operator l, its backward operator 2 * layers - 1 - l.
 RankProgram row_of_layers(std::int64_t layers) {
     Description description;
@@ -38,8 +39,8 @@ std::vector<std::array<std::int32_t, 3>> moves_by(Rule rule, std::int64_t count)
 }
 
 TEST(CountLayers, TeFetchesALayerWhenAsManyAreDoneAsStayed) {
-    // Two of six: layer 0 comes back from the end of layer 4's backward (operator 7) on, which is
-    // when layer 3's begins; layer 1 one layer earlier.
+    // Two of six move: layer 0 comes back from the end of layer 4's backward (operator 7) on, which
+    // is when layer 3's begins; layer 1 comes one layer earlier.
     EXPECT_EQ((std::vector<std::array<std::int32_t, 3>>{{0, 8, 11}, {1, 7, 10}}),
               moves_by(Rule::te, 2));
     EXPECT_TRUE(moves_by(Rule::te, 0).empty());
@@ -52,7 +53,7 @@ TEST(CountLayers, TeFetchesALayerWhenAsManyAreDoneAsStayed) {
 TEST(CountLayers, MegatronFetchesAModuleWhileTheOneBeforeIsAtWork) {
     EXPECT_EQ((std::vector<std::array<std::int32_t, 3>>{{0, 10, 11}, {1, 9, 10}, {2, 8, 9}}),
               moves_by(Rule::megatron, 3));
-    // The last has no gap: its backward follows at once.
+    // The last layer has no gap: its backward follows at once.
     EXPECT_EQ(5U, moves_by(Rule::megatron, 6).size());
 }
 

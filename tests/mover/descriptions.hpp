@@ -12,7 +12,7 @@ inline const char* const cluster_text =
     R"({"devices_per_host": 8, "device_memory": "80GiB", "host_memory": "1024GiB",)"
     R"( "device_tflops": 312, "device_memory_gbytes_per_s": 2039, "link_gbytes_per_s": 25})";
 
-/// "" or what is wrong.
+/// Returns "" or what is wrong.
 template <class Read>
 std::string fault_of(Read&& read, const std::string& text) {
     const auto document = document_of_text("f", text);

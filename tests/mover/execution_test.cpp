@@ -1,5 +1,5 @@
-// Plans are carried out with real bytes: what comes back is what left, under the cap, whatever time
-// things take.
+// tests/mover/execution_test.cpp - carries plans out with real bytes: what comes back is what left,
+// within the memory limit, whatever takes longer.
 #include "mover/execution/execution.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Scene {
     PlannedStep step;
 };
 
-/// Layers of one tensor each of `bytes`, and a device that holds half of them.
+/// Makes layers of one tensor of `bytes` each, and a device that holds half of them.
 Scene half_of_the_activations(std::int64_t layers, std::int64_t bytes, double forward_us,
                               double link_gbytes_per_s = 1) {
     Description description;
@@ -59,8 +59,8 @@ void spin(double us) {
     }
 }
 
-/// Runs a step: an operator that makes a tensor fills it, the others look whether it is as it was.
-/// `busy_us` says how long each operator computes. Stops at the first wrong byte.
+/// Runs a step: an operator that makes a tensor fills it, and those that use it check that it is
+/// unchanged. `busy_us` says how long each operator computes. Stops at the first wrong byte.
 template <class Busy>
 void run_step(Execution& execution, std::uint64_t seed, Busy&& busy_us) {
     const RankProgram& rank = execution.rank();
@@ -118,7 +118,7 @@ TEST(Execution, BytesThatLeaveComeBackUnderACapOfHalf) {
     EXPECT_GE(figures.moves, 6);
     EXPECT_EQ(2 * 200'000 * figures.moves, figures.moved_bytes);
     EXPECT_LE(figures.peak_bytes, scene.rooms.ranks[0].device_bytes);
-    // The lane's rate is kept: a nanosecond a byte, each way, and its latency.
+    // The lane's rate is kept: a nanosecond for each byte, each way, and its latency.
     EXPECT_GE(figures.moving, figures.moved_bytes + 2 * figures.moves * 10'000);
 }
 
@@ -187,10 +187,10 @@ TEST(Execution, WhatIsNotNextIsRefusedAndAStepMayBeLeft) {
               message(execution->end_step()));
     EXPECT_FALSE(execution->tensor(-1).ok());
     EXPECT_FALSE(execution->tensor(1'000'000).ok());
-    // Its destructor takes down what is under way.
+    // Its destructor ends what is under way.
 }
 
-/// What the process has in memory now.
+/// Returns the resident memory of the process.
 std::int64_t resident_bytes() {
     std::int64_t pages = 0, resident = 0;
     std::FILE* file = std::fopen("/proc/self/statm", "r");

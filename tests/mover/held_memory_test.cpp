@@ -1,4 +1,4 @@
-// A tree of what is held answers as plain sums do.
+// tests/mover/held_memory_test.cpp - the tree of held bytes gives the same answers as plain sums.
 #include "mover/plan/held_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What people write is read, or refused with file, place, value and what is allowed.
+// tests/mover/input_test.cpp - what people write is read, or refused with file, place, value and
+// what is allowed.
 #include <gtest/gtest.h>
 
 #include <random>

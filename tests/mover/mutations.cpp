@@ -12,7 +12,7 @@ struct Place {
     std::size_t rank = 0, move = 0;
 };
 
-/// A move by chance.
+/// Finds a random move.
 bool find_move(const MovePlan& plan, Chance& chance, Place& out) {
     std::vector<Place> places;
     for (std::size_t r = 0; r < plan.ranks.size(); ++r)
@@ -46,7 +46,8 @@ void shift(Span& span, Tick by) {
     span.end += by;
 }
 
-/// Start of the first other span of the stream that starts when this one ends, or later.
+/// Returns the start of the first other span of the stream that starts when this one ends, or
+/// later.
 Tick next_in_stream(const RankMoves& moves, const Move& move, Span Move::*span) {
     Tick next = std::numeric_limits<Tick>::max();
     for (const Move& other : moves.moves)
@@ -96,7 +97,7 @@ bool short_prefetch(const Subject&, Chance& chance, MovePlan& plan) {
     return true;
 }
 
-/// Let go with an operator that starts only later.
+/// Makes a move wait for an operator that starts only later.
 bool late_trigger(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
@@ -157,13 +158,13 @@ bool one_on_another(const Subject& subject, Chance& chance, MovePlan& plan) {
         if (&other != &move && other.transfer.start < move.prefetch.end &&
             move.transfer.start < other.prefetch.end) {
             move.host_offset = other.host_offset + bytes_of(subject, place.rank, other) - 1;
-            rank.pool_bytes = most_bytes;  // it is the overlap that is wrong
+            rank.pool_bytes = most_bytes;  // only the overlap is wrong
             return true;
         }
     return false;
 }
 
-/// By summing up everything, as slowly as it is plain.
+/// Returns the bytes held, by summing up everything, slowly and plainly.
 std::int64_t held_at(const Subject& subject, std::size_t r, Tick tick) {
     const RankProgram& rank = subject.program.ranks[r];
     std::int64_t held = 0;
@@ -187,7 +188,7 @@ std::int64_t held_at(const Subject& subject, std::size_t r, Tick tick) {
     return held;
 }
 
-/// One without which the device holds too much.
+/// Removes a move without which the device holds too much.
 bool without_a_move(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
@@ -204,7 +205,7 @@ bool without_a_move(const Subject& subject, Chance& chance, MovePlan& plan) {
     return false;
 }
 
-/// On a link that a collective has for itself, at its first tick or its last.
+/// Puts a move on a link that a collective has for itself, at its first tick or its last.
 bool onto_a_collective(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
@@ -221,7 +222,7 @@ bool onto_a_collective(const Subject& subject, Chance& chance, MovePlan& plan) {
     return false;
 }
 
-/// A move of a tensor that is summed in the host meanwhile.
+/// Finds a move of a tensor that is summed in the host meanwhile.
 bool find_hosted(const Subject& subject, Chance& chance, const MovePlan& plan, Place& out) {
     if (!find_move(plan, chance, out)) return false;
     const Move& move = at(plan, out);
@@ -230,7 +231,7 @@ bool find_hosted(const Subject& subject, Chance& chance, const MovePlan& plan, P
     return op > move.after && op < move.needed_by;
 }
 
-/// What is summed in the host comes back a tick too early.
+/// Lets what is summed in the host come back a tick too early.
 bool back_before_its_sum(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_hosted(subject, chance, plan, place)) return false;
@@ -249,7 +250,7 @@ bool sum_without_its_move(const Subject& subject, Chance& chance, MovePlan& plan
     return true;
 }
 
-/// What lives in the host goes home before it came.
+/// Sends what lives in the host home before it has come.
 bool home_too_early(const Subject&, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;

@@ -1,4 +1,4 @@
-// mover/mutations.hpp - one change to a plan that breaks a rule, whatever the plan.
+// tests/mover/mutations.hpp - single changes to any plan that break a rule.
 #pragma once
 
 #include <array>
@@ -12,10 +12,11 @@ namespace gradcoll::mover {
 struct Subject {
     const Program& program;
     const Rooms& rooms;
-    const MovePlan& plan;  ///< a right one
+    const MovePlan& plan;  ///< a right plan
 };
 
-/// Changes `plan`, a copy of the subject's, at a place by chance; false if there is no such place.
+/// A Mutate changes `plan`, a copy of the subject's, at a random place; it returns false if there
+/// is no such place.
 using Mutate = bool (*)(const Subject& subject, Chance& chance, MovePlan& plan);
 
 struct Mutation {
@@ -25,7 +26,7 @@ struct Mutation {
 
 const std::vector<Mutation>& mutations();
 
-/// Moves the prefetch one tick further than to its need and the next prefetch there is room for.
+/// Moves the prefetch one tick later than its need and the next prefetch allow.
 void delay_prefetch(const MovePlan& plan, std::size_t rank, std::size_t move, MovePlan& out);
 
 }  // namespace gradcoll::mover

@@ -1,4 +1,5 @@
-// Files of Calculon and vTrain are read, each known by its keys, and mean what they mean there.
+// tests/mover/other_tools_test.cpp - files of Calculon and vTrain are recognised by their keys, and
+// read with the meaning that they have there.
 #include <gtest/gtest.h>
 
 #include "mover/descriptions.hpp"
@@ -30,7 +31,7 @@ constexpr const char* vtrain =
         "inter_node_bandwidth": 320, "intra_node_bandwidth": 150, "node_size": 4,
         "trace_path": "trace"})";
 
-/// `text` with the value of `key` replaced.
+/// Returns `text` with the value of `key` replaced.
 std::string with(const std::string& text, const std::string& key, const nlohmann::json& value) {
     auto json = nlohmann::json::parse(text);
     json[nlohmann::json::json_pointer(key)] = value;

@@ -1,4 +1,5 @@
-// Plans of models by chance are right by the checker, which knows nothing of how they are made.
+// tests/mover/planner_test.cpp - the checker, which does not know how plans are made, accepts the
+// plans of random models.
 #include <gtest/gtest.h>
 
 #include "mover/analysis/memory.hpp"
@@ -43,7 +44,7 @@ TEST(Planner, PlansOfTenThousandModelsByChanceAreRight) {
         waited += step->slowdown() > 0 ? 1 : 0;
         free += moves > 0 && step->slowdown() == 0 ? 1 : 0;
     }
-    // The models are of all sorts.
+    // The models are of all kinds.
     EXPECT_GT(moved, 2000);
     EXPECT_GT(waited, 500);
     EXPECT_GT(free, 500);

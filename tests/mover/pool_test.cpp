@@ -1,4 +1,4 @@
-// The pool in the host: pieces lie where a plain first fit puts them.
+// tests/mover/pool_test.cpp - pieces of the pool in the host are where a plain first fit puts them.
 #include "mover/plan/pool.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::int64_t pages_of(const RankProgram& rank, const Move& move) {
     return divided_up(rank.tensors[static_cast<std::size_t>(move.tensor)].bytes, page) * page;
 }
 
-/// The lowest offset that no move before `m`, which is still in the pool, overlaps.
+/// Returns the lowest offset at which move `m` overlaps no earlier move that is still in the pool.
 std::int64_t first_fit(const RankProgram& rank, const std::vector<Move>& moves, std::size_t m) {
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (std::size_t other = 0; other < m; ++other)

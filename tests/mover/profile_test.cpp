@@ -1,4 +1,5 @@
-// A trace of PyTorch's profiler is read: layers, what they keep and take, and its memory.
+// tests/mover/profile_test.cpp - reads a trace of PyTorch's profiler: layers, what they keep and
+// take, and its memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A trace in the making; memory is counted as an allocator does.
+/// Maker makes a trace; memory is counted as an allocator does.
 class Maker {
   public:
     Json& span(const char* kind, const std::string& name, int start, int duration,
@@ -66,8 +67,8 @@ class Maker {
     std::int64_t external_ = 0;
 };
 
-/// Two layers. a keeps 100 bytes and needs 40 more, b keeps 30; b's backward needs 50, and makes a
-/// gradient of 7 that stays. The state of 1000 was there before.
+/// Makes a step of two layers. Layer a keeps 100 bytes and needs 40 more, b keeps 30; b's backward
+/// needs 50, and makes a gradient of 7 that stays. The state of 1000 existed before.
 Maker step() {
     Maker make;
     make.memory(1, 1, 1000);
@@ -139,7 +140,7 @@ TEST(MoverProfile, TheLastStepCountsAndKernelsTellTheTime) {
     make.backward("MmBackward0", 200, 40, 4);
     make.op("aten::mm", 210, 5);
     make.kernel(77, make.last_external());
-    make.kernel(1000, 999);  // of nobody
+    make.kernel(1000, 999);  // belongs to no operator
     const auto layers = layers_in(make);
     ASSERT_EQ(1U, layers.size());
     EXPECT_EQ(33, layers[0].times.forward_us);
@@ -153,7 +154,7 @@ TEST(MoverProfile, ThePeakIsTheAllocatorsAndThatOfTheLastStep) {
     EXPECT_EQ(187, peak->of_step);
     EXPECT_EQ(219, peak->after_us);
     Maker make = step();
-    make.memory(500, 77, 5, 1);  // a device: its memory is what counts
+    make.memory(500, 77, 5, 1);  // a device, whose memory counts then
     EXPECT_EQ(1, static_cast<int>(trace_of_text("t", make.text())->memory.size()));
 }
 

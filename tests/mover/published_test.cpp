@@ -1,4 +1,5 @@
-// The memory that others have published, within the bounds that the table names.
+// tests/mover/published_test.cpp - our memory agrees with what others have published, within the
+// bounds that the table names.
 #include <gtest/gtest.h>
 
 #include "mover/validate/published.hpp"
@@ -14,7 +15,7 @@ TEST(Published, EveryRowIsWithinItsBound) {
     for (const PublishedRow& row : *rows) {
         EXPECT_TRUE(row.holds()) << row.model << " " << row.what << ": published " << row.published
                                  << ", ours " << row.ours;
-        // What is read from no drawing is met to a thousandth.
+        // Figures that were not read from a drawing agree to a thousandth.
         if (row.unit != "GiB") continue;
         EXPECT_NEAR(1, row.ours / row.published, 1e-3) << row.model;
     }

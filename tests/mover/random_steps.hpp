@@ -1,4 +1,5 @@
-// mover/random_steps.hpp - descriptions by chance: small ones, of all schedules and strategies.
+// tests/mover/random_steps.hpp - makes random descriptions: small ones, of all schedules and
+// strategies.
 #pragma once
 
 #include <cstdint>

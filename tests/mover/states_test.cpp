@@ -1,5 +1,5 @@
-// Model states that live in the host, gradients that are summed there, and moves beside collectives
-// that hold the link.
+// tests/mover/states_test.cpp - model states that live in the host, gradients that are summed
+// there, and moves beside collectives that hold the link.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,8 @@ constexpr MovableKinds optimizer_alone{.activations = false, .optimizer = true, 
 
 TEST(States, ThatDoNotFitTogetherLiveInTheHostAndComeLayerByLayer) {
     const Description description = row_of_layers(1);
-    // Parameters, gradients and activations, and the optimizer of two layers of six.
+    // The device has room for parameters, gradients and activations, and the optimizer of two
+    // layers of six.
     const std::int64_t most = layers * (numbers * 6 + kept) + 2 * numbers * 12;
     ASSERT_LT(most, layers * numbers * 18) << "its states alone are more than the device";
     const Planned plan = planned(description, most, optimizer_alone);
@@ -84,10 +85,10 @@ TEST(States, ThatDoNotFitTogetherLiveInTheHostAndComeLayerByLayer) {
         EXPECT_GE(move.transfer.start, plan.time_of(static_cast<std::size_t>(move.after)).end);
         at_home += plan.tensor_of(move).bytes;
     }
-    // As the step begins the device holds the other states, at most.
+    // As the step begins the device holds at most the other states.
     EXPECT_GE(at_home, layers * numbers * 18 - most);
     EXPECT_LT(at_home, layers * numbers * 12) << "and no more of them than it takes";
-    // As the pictures show it, too.
+    // The pictures show it, too.
     const auto in_host = host_memory_over_time(plan.rank(), plan.moves());
     EXPECT_GE(in_host.front().bytes, at_home);
     for (const MemoryPoint& point : device_memory_over_time(plan.rank(), plan.moves())) {
@@ -178,7 +179,7 @@ TEST(States, KeepTheirBytesWhenAnotherPlanIsFollowed) {
     EXPECT_LE(execution.figures().peak_bytes, all);
 }
 
-/// Whether a move is under way while gradients are summed.
+/// Returns whether a move is under way while gradients are summed.
 bool meets_a_sum(const Planned& plan) {
     for (std::size_t n = 0; n < plan.rank().operators.size(); ++n) {
         if (plan.rank().operators[n].kind != OperatorKind::reduce) continue;
@@ -207,7 +208,7 @@ TEST(Collectives, ASumOverTheLinkIsNoFasterThanItsShare) {
     const Tick alone = end_of(*program_of(description), *timeline_of(*program_of(description)));
     description.cluster.network_over_link = true;
     const Tick shared = end_of(*program_of(description), *timeline_of(*program_of(description)));
-    // Each layer's 4 bytes a parameter cross once, at 1 GB/s instead of 100.
+    // Each layer's 4 bytes for each parameter cross once, at 1 GB/s instead of 100.
     EXPECT_NEAR(static_cast<double>(layers * numbers * 4) * 0.99,
                 static_cast<double>(shared - alone), 10);
 }
@@ -235,7 +236,7 @@ TEST(Collectives, GradientsThatAreSummedInTheHostAreNotBroughtBackFirst) {
         ++summed;
     }
     EXPECT_EQ(layers, summed);
-    // Sums of the host and moves share its memory, where that is a limit.
+    // Sums of the host and moves share its memory, if that is a limit.
     EXPECT_TRUE(meets_a_sum(plan));
     description.cluster.host_memory_gbytes_per_s = 4;
     EXPECT_FALSE(
@@ -263,7 +264,7 @@ TEST(Collectives, ASumInTheHostWorksWhereTheBytesAre) {
             if (!is_last && tensor.uses.front() != op && tensor.host_use != op) continue;
             const auto data = execution.tensor(static_cast<std::int32_t>(t));
             ASSERT_TRUE(data.ok()) << data.status().message();
-            // Backward writes 1, the sum makes 2 of it, and the update finds that.
+            // Backward writes 1, the sum makes it 2, and the update finds that.
             if (tensor.host_use == op) {
                 ASSERT_EQ(std::byte{1}, (*data)[tensor.bytes - 1]);
                 std::memset(*data, 2, static_cast<std::size_t>(tensor.bytes));
@@ -280,8 +281,8 @@ TEST(Collectives, ASumInTheHostWorksWhereTheBytesAre) {
     EXPECT_EQ(layers, seen);
 }
 
-/// Forward, backward, a sum that holds the link, an update; 10 ticks each. The gradient of 100
-/// bytes moves around the sum, at 20 bytes a tick.
+/// Makes forward, backward, a sum that holds the link, and an update, of 10 ticks each. The
+/// gradient of 100 bytes moves around the sum, at 20 bytes a tick.
 Planned around_a_sum() {
     Planned out;
     out.program.layer_names = {"a"};
@@ -334,7 +335,7 @@ TEST(Collectives, TheCheckerSaysWhatIsWrong) {
     EXPECT_EQ("rank 0: reduce a, part 0 works on a g in the host, and it does not move",
               verdict(left_out));
 
-    // Another rank's device on the same link: the sum takes its whole share.
+    // Another rank's device is on the same link: the sum takes its whole share.
     Planned crowded = around_a_sum();
     crowded.rooms.rates[0].most -= 1;
     crowded.step.plan.ranks[0].moves.clear();

@@ -1,4 +1,5 @@
-// A tree of the library tells what a cluster's own description leaves out.
+// tests/mover/tree_cluster_test.cpp - a tree of the library supplies what a cluster's own
+// description leaves out.
 #include "mover/input/tree_cluster.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ TreeSpec vertex(VertexKind kind, double gbytes_per_s, double latency_us,
     return out;
 }
 
-/// Hosts of bridges of two GPUs each, as many as said, behind one switch.
+/// Makes hosts behind one switch, each with its number of bridges with two GPUs.
 Tree machine(std::vector<int> bridges_of_host) {
     int rank = 0;
     TreeSpec root = vertex(VertexKind::fabric_switch, 0, 0, {});
