@@ -1,5 +1,5 @@
-// tests/collectives/allreduce_test.cpp - all ranks' plans together give the sum, whatever the order
-// of events.
+// tests/collectives/allreduce_test.cpp - all ranks' plans together give the sum, in any order of
+// events.
 #include "collectives/shapes.hpp"
 
 namespace gradcoll {
@@ -44,7 +44,7 @@ TEST(Allreduce, ResultDoesNotDependOnTheOrderOfEvents) {
         const Shape shape = random_shape<float>(seed, wish);
         auto data = random_data<float>(shape, false);
         for (auto& of_rank : data)
-            for (float& x : of_rank) x = 1.0F / (1.0F + x);  // sums are rounded
+            for (float& x : of_rank) x = 1.0F / (1.0F + x);  // sums then need rounding
         World<float> world(plans_of(shape.tree, shape.spec));
         fill(world, shape, data);
         ASSERT_EQ(world.run(1), "");

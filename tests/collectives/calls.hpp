@@ -19,7 +19,7 @@ inline Tree tree_of(const char* expression) {
     return tree_from_expression(expression, -1).value();
 }
 
-/// Two and three hosts below switches, with the same figures on every link of a depth.
+/// Makes two and three hosts below switches, with the same figures on every link of a depth.
 inline Tree known_links(Uplink switches, Uplink hosts) {
     TreeSpec spec = two_level_tree({2, 3}).spec();
     for (TreeSpec& branch : spec.children) {

@@ -43,7 +43,8 @@ PlanPicture picture_of(const Tree& tree, const PlanSpec& spec) {
     return std::move(picture).value();
 }
 
-/// tests/golden/plans/NAME; GRADCOLL_BLESS=1 in the environment writes the file instead.
+/// Compares with tests/golden/plans/NAME; GRADCOLL_BLESS=1 in the environment writes the file
+/// instead.
 void expect_golden(const std::string& name, const std::string& actual) {
     const std::string path = std::string(GRADCOLL_TESTS_DIR) + "/golden/plans/" + name;
     if (std::getenv("GRADCOLL_BLESS")) std::ofstream(path, std::ios::binary) << actual;
@@ -118,7 +119,7 @@ TEST(PlanPictureProperty, LevelsAddUpToTheBytesOnEveryUplink) {
     }
 }
 
-/// Hosts of 4 and 3 ranks in turn.
+/// Makes hosts of 4 and 3 ranks in turn.
 Tree uneven_hosts(int hosts) {
     TreeSpec top;
     top.kind = VertexKind::fabric_switch;
@@ -135,7 +136,7 @@ Tree uneven_hosts(int hosts) {
     return std::move(Tree::make(top)).value();
 }
 
-/// Counted just below the limit and by formula just above it, links carry nearly the same.
+/// Links carry nearly the same, counted just below the limit and by formula just above it.
 TEST(PlanPicture, TheFormulaGoesOnWhereCountingEnds) {
     const Tree small = uneven_hosts(27);
     const Tree large = uneven_hosts(28);
@@ -175,7 +176,7 @@ TEST(PlanPicture, ManyRanksAreDrawnFromAFew) {
     EXPECT_LT(dot_of(picture).size(), 60'000U);
 }
 
-/// Whether the table below the tree is one: as XML.
+/// Returns whether the table below the tree is valid XML.
 bool table_of(const std::string& dot) {
     const std::size_t begin = dot.find("label=<") + 7;
     pugi::xml_document document;

@@ -63,7 +63,7 @@ TEST(Scale, PlansAmong131072RanksFitInAMebibyte) {
         expect_small_plans(tree, call_on(tree));
     }
 }
-/// Vertices of one level have between half and all of `degrees` branches, at random.
+/// Makes vertices of one level with between half and all of `degrees` branches, at random.
 TreeSpec uneven_subtree(const std::vector<int>& degrees, std::size_t level, int& next_rank,
                         std::mt19937_64& random) {
     TreeSpec spec;
@@ -89,7 +89,7 @@ TEST(Scale, PlansAmongRanksOfRandomDegreesFitInAMebibyte) {
     }
 }
 
-/// Two ranks beside branches of thousands of them, which are cut at random places.
+/// Makes a tree of two ranks beside branches of thousands, which are cut at random places.
 Tree cut_at_random(int ranks, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<int> order(static_cast<std::size_t>(ranks));
@@ -138,7 +138,7 @@ TEST(Scale, TreesWhoseBranchesAreAlikeAreNotDealt) {
         EXPECT_FALSE(call_on(tree_of(expression)).dealt) << expression;
 }
 
-/// Steps of rank 0 by level.
+/// Returns the steps of rank 0 by level.
 std::vector<std::size_t> steps_by_level(const Tree& tree, const PlanSpec& spec) {
     const Plan plan = make_plan(tree, spec, 0).value();
     std::vector<std::size_t> steps(static_cast<std::size_t>(tree.height()));

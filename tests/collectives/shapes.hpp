@@ -1,5 +1,5 @@
-// tests/collectives/shapes.hpp - random calls on random trees, and worlds filled with numbers for
-// them.
+// tests/collectives/shapes.hpp - makes random calls on random trees, and worlds filled with numbers
+// for them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -54,8 +54,8 @@ inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
     return static_cast<std::int64_t>(random()) % limits[random() % 4];
 }
 
-/// Any mix of exchanges that plans may have: single ones exact and below nothing but single ones,
-/// merged vertices with the codec of the one above.
+/// Chooses any mix of exchanges that plans may have: single ones are exact and have only single
+/// ones above them, merged vertices have the codec of the one above.
 inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
     const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
     const std::vector<Exchange> exchanges = split_exchanges();
@@ -112,9 +112,9 @@ Shape random_shape(std::uint64_t seed, const Wish& wish) {
     return shape;
 }
 
-/// The ranks' numbers before the call, by rank: of the whole vector (allgather: only the rank's own
-/// block counts). Small whole numbers, whose sums are exact in every type. If `safe`, only the
-/// first elements of every codec block are not 0, so that no codec loses anything.
+/// Returns the ranks' numbers before the call, by rank, for the whole vector (allgather: only the
+/// rank's own block counts). They are small whole numbers, whose sums are exact in every type. If
+/// `safe`, only the first elements of every codec block are not 0, so that no codec loses anything.
 template <class T>
 std::vector<std::vector<T>> random_data(const Shape& shape, bool safe) {
     std::mt19937_64 random(shape.seed);
@@ -129,7 +129,7 @@ std::vector<std::vector<T>> random_data(const Shape& shape, bool safe) {
     return data;
 }
 
-/// Element range of `rank`'s block.
+/// Returns the element range of `rank`'s block.
 inline std::pair<std::size_t, std::size_t> block_of(const Shape& shape, std::size_t rank) {
     const auto block = static_cast<std::size_t>(shape.spec.count_elems / shape.tree.rank_count());
     return {rank * block, (rank + 1) * block};
@@ -141,7 +141,7 @@ std::vector<T> slice(const std::vector<T>& all, std::pair<std::size_t, std::size
             all.begin() + static_cast<std::ptrdiff_t>(range.second)};
 }
 
-/// Buffers as MPI lays them out for the collective; what is not input yet is filled with 99.
+/// Fills buffers as MPI lays them out for the collective; elements that are not input hold 99.
 template <class T>
 void fill(World<T>& world, const Shape& shape, const std::vector<std::vector<T>>& data) {
     world.inputs.clear();
@@ -161,7 +161,7 @@ void fill(World<T>& world, const Shape& shape, const std::vector<std::vector<T>>
     }
 }
 
-/// What `rank` must have at the end.
+/// Returns what `rank` must have at the end.
 template <class T>
 std::vector<T> expected(const Shape& shape, const std::vector<std::vector<T>>& data,
                         std::size_t rank) {

@@ -1,5 +1,5 @@
-// tests/collectives/build/builder_test.cpp - every builder's plans are right, what it refuses is
-// planned by flexreduce, and nobody predicts what only flexreduce's plans take.
+// tests/collectives/build/builder_test.cpp - every builder's plans are right, flexreduce plans what
+// a builder refuses, and only flexreduce's plans are predicted.
 #include "collectives/build/builder.hpp"
 
 #include "collectives/choose/policy.hpp"
@@ -14,10 +14,10 @@ namespace {
 
 using namespace testing;
 
-/// That no table has.
+/// No table has this builder.
 constexpr Builder nobody{200};
 
-/// What some builders ask for: exact, with no choice at any vertex.
+/// Makes the spec that some builders require: exact, with no choice at any vertex.
 void make_plain(Shape& shape) {
     shape.spec.choices = {};
     shape.spec.down_codec = CodecId::exact;
@@ -32,7 +32,7 @@ std::vector<Wish> wishes() {
     return all;
 }
 
-/// How many plans the builder made.
+/// Returns how many plans the builder made.
 int accepted(Builder builder, const Wish& wish, std::uint64_t seeds) {
     int count = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -91,7 +91,7 @@ TEST(Builder, IsPartOfTheSpec) {
     EXPECT_NE(status.message().find("no builder of number 200"), std::string::npos);
 }
 
-/// The same decision as without the wish, and the reason.
+/// The decision is the same as without the wish, and has the reason.
 TEST(Builder, FlexreducePlansWhatTheWishedOneRefuses) {
     const Tree tree = two_level_tree({2, 3});
     PlanSpec call;

@@ -137,7 +137,8 @@ TEST(Plan, HashAndEqualityFollowEveryField) {
     }
 }
 
-/// Bytes that leave each child of the vertex where sender and receiver meet, by phase (up, down).
+/// Returns the bytes that leave each child of the vertex where sender and receiver meet, by phase
+/// (up, down).
 std::map<int, std::array<std::uint64_t, 2>> bytes_by_branch(const Tree& tree,
                                                             const std::vector<Plan>& plans) {
     std::map<int, std::array<std::uint64_t, 2>> bytes;
@@ -218,7 +219,7 @@ std::string all_texts(const std::vector<Plan>& plans) {
     return text;
 }
 
-/// The file holds what to_text gives; GRADCOLL_UPDATE_GOLDEN=1 rewrites it.
+/// Checks that the file holds what to_text gives; GRADCOLL_UPDATE_GOLDEN=1 rewrites it.
 void expect_golden(const std::string& name, const std::string& text) {
     const std::string path = std::string(GRADCOLL_TESTS_DIR) + "/golden/schedules/" + name;
     if (std::getenv("GRADCOLL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;

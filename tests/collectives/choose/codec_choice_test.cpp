@@ -56,7 +56,7 @@ TEST(CodecChoice, ASlowCodecNeverPaysAndTheCallIsExact) {
     EXPECT_EQ(decision.spec.granule_elems, 16);
 }
 
-/// Two ranks, one part: what the formula gives can be worked out by hand.
+/// With two ranks and one part the result of the formula can be worked out by hand.
 TEST(CodecChoice, TheBreakEvenIsWhereSavedTransferEqualsCodecTime) {
     const Tree tree = tree_of("(*@1 *@1)");
     Tuning tuning;
@@ -93,7 +93,7 @@ TEST(CodecChoice, NothingIsPackedInsideHosts) {
     EXPECT_EQ(decision.spec.down_codec, named("int8+zstd"));
 }
 
-/// zstd takes a tenth off, at less than half a gigabyte a second.
+/// Here zstd saves a tenth, at less than half a gigabyte a second.
 TEST(CodecChoice, PackingIsLeftOutWhereTheLinkIsFasterThanItAndTheCodecStays) {
     const auto decided = [](const std::string& gbytes_per_s) {
         const std::string text =

@@ -1,4 +1,5 @@
-// Which codecs are left to exchanges between hosts when those inside are done in memory.
+// tests/collectives/choose/hop_codecs_test.cpp - the codecs that remain for exchanges between hosts
+// when those inside are done in memory.
 #include "collectives/choose/hop_codecs.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Two hosts of two ranks below one switch, one host of three beside it.
+/// The tree has two hosts of two ranks below one switch, and one host of three beside it.
 class CodecsBetweenLeaders : public testing::Test {
   protected:
     std::string text_of_leaders(std::string_view codecs) {
@@ -40,7 +41,7 @@ TEST_F(CodecsBetweenLeaders, AreNoneIfHostsAreToCompressInside) {
     EXPECT_EQ(text_of_leaders("host=bf16,switch=2:4"), "none");
 }
 
-/// Vertices that have one height among leaders and two in the tree.
+/// These vertices have one height among leaders and two in the tree.
 TEST(CodecsBetweenOtherLeaders, AreNoneIfAListByLevelCannotSayThem) {
     const Tree tree = *tree_from_expression("(((0 1) (2 3)) (4 5))", 6);
     const std::vector leader_of{0, 0, 2, 2, 4, 5};

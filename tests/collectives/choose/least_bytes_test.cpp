@@ -1,4 +1,5 @@
-// From which length on exact vectors take the tree.
+// tests/collectives/choose/least_bytes_test.cpp - the length from which on exact vectors take the
+// tree.
 #include "collectives/choose/least_bytes.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ TreeSpec host(int rank, double gbytes_per_s) {
     return host;
 }
 
-/// Two switches of three hosts each.
+/// Makes two switches of three hosts each.
 Tree cluster(VertexKind kind, double gbytes_per_s) {
     TreeSpec top;
     top.kind = VertexKind::fabric_switch;
@@ -43,7 +44,7 @@ TEST(LeastBytes, FastAndUnknownLinksAreForLongVectors) {
     EXPECT_EQ(least_tree_bytes_on(Tree::flat(1)), usual_least_tree_bytes);
 }
 
-/// Rates without switches: hosts pass vectors round in a ring.
+/// If rates are known and no switches, hosts pass vectors round in a ring.
 TEST(LeastBytes, WithoutSwitchesOnlyLongVectorsDo) {
     EXPECT_EQ(least_tree_bytes_on(cluster(VertexKind::group, 0.125)), usual_least_tree_bytes);
 }

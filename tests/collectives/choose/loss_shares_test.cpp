@@ -1,4 +1,4 @@
-// Which encodings get more of what a call may lose.
+// tests/collectives/choose/loss_shares_test.cpp - which encodings get more of what a call may lose.
 #include "collectives/choose/loss_shares.hpp"
 
 #include "collectives/calls.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-/// Switches of so many hosts each, below one switch.
+/// Makes switches with so many hosts each, below one switch.
 Tree switches(const std::vector<int>& sizes, double switch_gbytes_per_s, double host_gbytes_per_s) {
     TreeSpec top;
     top.kind = VertexKind::fabric_switch;

@@ -1,4 +1,4 @@
-// tests/collectives/choose/policy_test.cpp - what is chosen, and that it can be planned.
+// tests/collectives/choose/policy_test.cpp - what the policy chooses can be planned.
 #include "collectives/choose/policy.hpp"
 
 #include "collectives/calls.hpp"
@@ -65,7 +65,7 @@ TEST(Policy, RefusesUnknownKindsOfLinksAndNamesThoseThatThereAre) {
     EXPECT_NE(hop_codecs_from("switch=3:4").status().message().find("3:4"), std::string::npos);
 }
 
-/// One host of two NUMA nodes beside hosts whose ranks have no levels between them, and a rank that
+/// Makes one host of two NUMA nodes, hosts whose ranks have no levels between them, and a rank that
 /// is a host of its own: heights say nothing about what is inside a host.
 Tree lopsided_hosts() {
     const auto rank = [](int number) { return TreeSpec{VertexKind::rank, "", number, {}, {}}; };
@@ -79,7 +79,7 @@ Tree lopsided_hosts() {
     return Tree::make(inner(VertexKind::fabric_switch, {deep, rack, rank(8)})).value();
 }
 
-/// By kind of vertex: how many of its exchanges compress, and how many do not.
+/// Returns, by kind of vertex, how many of its exchanges compress, and how many do not.
 std::map<std::string, std::pair<int, int>> compressed_exchanges(const Tree& tree,
                                                                 const HopCodecs& codecs) {
     PolicyOptions options;
@@ -107,7 +107,7 @@ TEST(Policy, BetweenHostsOnlyIsSaidByKindOfLinkNotByLevel) {
         << "by level the deep host compresses, too";
 }
 
-/// Steps of the plans, not only choices: who encodes on the way up, and where.
+/// This checks steps of the plans, not only choices: who encodes on the way up, and where.
 TEST(Policy, BetweenHostsOnlyLeavesEveryStepInsideHostsExact) {
     const Tree tree = lopsided_hosts();
     PolicyOptions options;
@@ -160,7 +160,7 @@ TEST(Policy, KnownLinksDecideTheChunk) {
     EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.chunk_elems, 0);
 }
 
-/// Hosts of one rank each, as they are found where no source knows a switch.
+/// Makes hosts of one rank each, as they are found if no source knows a switch.
 Tree hosts_among(VertexKind kind, int hosts, const std::string& name) {
     TreeSpec root;
     root.kind = kind;
@@ -236,7 +236,8 @@ TEST(Policy, ShortVectorsTakeSingleExchangesAndLongOnesDoNot) {
     }
 }
 
-/// 125 ranks, 512 blocks of a codec: four for each rank were one chunk, and no level overlapped.
+/// There are 125 ranks and 512 blocks of a codec: four for each rank would be one chunk, without
+/// overlap.
 TEST(Policy, AShortCompressedVectorIsCutIntoChunksWhereLinksAreKnown) {
     const Tree tree = tree_from_expression(
                           "switch(switch(15x *@4/1 switch(27x *@4/1)@4/1)@72/1 "
@@ -255,7 +256,8 @@ TEST(Policy, AShortCompressedVectorIsCutIntoChunksWhereLinksAreKnown) {
     EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
 }
 
-/// Two ranks below a switch beside six others: its latency dominates, its link is no bottleneck.
+/// Two ranks are below a switch beside six others: its latency dominates, its link is no
+/// bottleneck.
 TEST(Policy, ALevelThatOnlyAddsLatencyIsMerged) {
     TreeSpec spec = two_level_tree({2, 2, 2}).spec();
     for (TreeSpec& branch : spec.children) {

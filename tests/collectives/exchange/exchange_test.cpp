@@ -1,5 +1,5 @@
 // tests/collectives/exchange/exchange_test.cpp - every exchange of every degree, seen from all
-// branches; and the exact forms of the new ones.
+// branches, and the exact rounds of the newer ones.
 #include "collectives/exchange/exchange.hpp"
 
 #include "collectives/build/merge.hpp"
@@ -26,11 +26,11 @@ Tree tree_of(const char* text) {
     return tree_from_expression(text, -1).value();
 }
 
-/// Of one branch in one phase.
+/// Totals are those of one branch in one phase.
 struct Totals {
     std::size_t parts_sent = 0;
     std::size_t parts_received = 0;
-    std::size_t most_senders = 0;  ///< that send to it in one round
+    std::size_t most_senders = 0;  ///< most branches that send to it in one round
 };
 
 Totals totals_of(const std::vector<Round>& rounds) {
@@ -62,8 +62,8 @@ TEST(ExchangeTable, EveryBranchSendsWhatTheRowSaysInAsManyRoundsAndFromAsMany) {
             }
 }
 
-/// How often the contribution has been encoded that has been encoded most often on its way up, if
-/// everybody encodes what it sends: followed part by part.
+/// Returns how often a contribution is encoded on its way up, at most, if every branch encodes what
+/// it sends: it is followed part by part.
 int encodings_found(Exchange exchange, int degree) {
     std::vector<std::vector<Round>> rounds;
     for (int branch = 0; branch < degree; ++branch)
@@ -187,7 +187,7 @@ TEST(Single, HoldersOfUnevenBranchesHearOnceFromEachOtherBranch) {
     std::vector<std::uint32_t> received;
     for (const Plan& plan : plans) received.push_back(plan.body.recv_count);
     EXPECT_EQ(received, (std::vector<std::uint32_t>{3, 3, 6, 6, 6, 6, 6, 2}));
-    EXPECT_EQ(plans[7].body.send_count, 7U);  // alone in its branch: tells all
+    EXPECT_EQ(plans[7].body.send_count, 7U);  // alone in its branch: it sends to all
     EXPECT_EQ(verify(tree, plans).message(), "");
 }
 
@@ -234,11 +234,11 @@ TEST(Single, AnOwnerTooManyIsFoundElsewhere) {
     auto plans = plans_of(tree, spec_with(tree, Exchange::single, 100));
     for (Plan& plan : plans) plan.spec.choices = {};
     EXPECT_NE(verify(tree, plans).message().find("several"), std::string::npos);
-    for (Plan& plan : plans) plan.spec.builder = Builder{200};  // of which nothing is known
+    for (Plan& plan : plans) plan.spec.builder = Builder{200};  // about which nothing is known
     EXPECT_EQ(verify(tree, plans).message(), "");
 }
 
-/// ((0 1) (2 3 4)) with the branches handed up, all or the first alone.
+/// The tree is ((0 1) (2 3 4)) with the branches handed up, all or only the first.
 TEST(Merged, BranchesBecomeThoseOfTheVertexAbove) {
     const Tree tree = tree_of("((0 1)@10 (2 3 4)@20)");
     std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
@@ -264,8 +264,8 @@ TEST(Merged, StepsKeepTheLevelsOfTheGivenTree) {
         for (const Step& step : plan.body.steps) EXPECT_EQ(step.level, 1);
 }
 
-/// Four of eight branches behind a link of 8 GB/s: it carries 4 * 4 / 8 of the vector for the 7/8
-/// that each of them sends.
+/// Four of eight branches are behind a link of 8 GB/s: it carries 4 * 4 / 8 of the vector for the
+/// 7/8 that each of them sends.
 TEST(Merged, ASharedLinkIsAsSlowAsWhatAllItsBranchesSend) {
     TreeSpec spec = two_level_tree({4, 4}).spec();
     for (TreeSpec& branch : spec.children) {
@@ -298,8 +298,8 @@ TEST(Merged, TheRootAndAnotherCodecAreRefused) {
               std::string::npos);
 }
 
-/// Single exchanges only where branches are alike: elsewhere some holders tell one more than
-/// others.
+/// Single exchanges are tested only where branches are alike: elsewhere some holders send one
+/// message more than others.
 TEST(Links, LoadsOfEveryExchangeAreWhatPlansSend) {
     std::vector<std::pair<const char*, Exchange>> cases{
         {"((0 1) (2 3 4))", Exchange::direct},

@@ -75,7 +75,7 @@ TEST(Partition, FewerGranulesThanRanksLeaveSomeWithNothing) {
 }
 
 TEST(Partition, OddGranulesGoToAllBranchesInTurn) {
-    // Every interval is one granule: each branch must get some of them.
+    // Every interval is one granule, and each branch must get some of them.
     const Tree tree = two_level_tree({40, 40});
     const OwnershipMap map(tree, 40, 1);
     std::int64_t first_branch = 0;
@@ -168,7 +168,7 @@ TEST_F(RandomMaps, EveryBranchKeepsItsEqualShareOfEveryInterval) {
 
 // ---- dealt
 
-/// The same tree twice, with ownership from overlays and dealt.
+/// Calls `check` with the same tree twice, with ownership from overlays and dealt.
 template <class Check>
 void for_each_dealt(std::uint64_t seeds, Check check) {
     int with_dealt_vertices = 0;
@@ -225,8 +225,8 @@ TEST(DealtPartition, BranchesOfADealtVertexHaveEqualSharesUpToOneGranule) {
 }
 
 TEST(DealtPartition, RanksFarBelowGetEvenSharesToo) {
-    // The same degree at every dealt level: dealing by the granule's number alone would give all of
-    // it to one rank in four.
+    // All dealt levels have the same degree: dealing by the granule's number alone would give all
+    // of it to one rank in four.
     TreeSpec spec = two_level_tree({7, 11, 13}).spec();
     const auto four_times = [](const TreeSpec& below) {
         TreeSpec above;
@@ -261,7 +261,8 @@ TEST(Overlay, SymmetricTreesAreNeverDealtAndHaveNoPiecesFromCuts) {
 }
 
 TEST(Partition, ChainOfOneRankBranchesIsWorkedOutOnce) {
-    // Twelve levels: a query that worked intervals out three times at each would be slow here.
+    // There are twelve levels: a query that computed intervals three times at each would be slow
+    // here.
     TreeSpec spec;
     spec.rank = 0;
     for (int rank = 1; rank <= 12; ++rank) {

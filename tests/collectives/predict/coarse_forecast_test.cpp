@@ -24,7 +24,7 @@ TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
     // A message in a branch passes two host links, one between branches the switches' links, too.
     EXPECT_DOUBLE_EQ(pipeline.fill_latency_us, 2 * 4 + 2 * 6);
     EXPECT_DOUBLE_EQ(pipeline.step_latency_us, 6);
-    // Both phases: 2/3 of the vector over a host's link, 1/2 over a switch's.
+    // Each phase takes 2/3 of the vector over a host's link, 1/2 over a switch's.
     EXPECT_NEAR(pipeline.fill_us_per_byte, 2 * (2.0 / 3 / 20e3 + 1.0 / 2 / 10e3), 1e-9);
     EXPECT_NEAR(pipeline.step_us_per_byte, 2 * 0.5 / 10e3, 1e-9);
     EXPECT_GT(pipeline.core_us, 0);

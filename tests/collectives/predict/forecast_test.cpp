@@ -1,5 +1,5 @@
-// tests/collectives/predict/forecast_test.cpp - forecasts against cases that can be worked out by
-// hand.
+// tests/collectives/predict/forecast_test.cpp - compares forecasts with cases that can be worked
+// out by hand.
 #include "collectives/predict/forecast.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-/// Only links take time.
+/// Returns a tuning in which only links take time.
 Tuning links_alone() {
     Tuning speeds = shipped_tuning();
     for (CodecSpeed& codec : speeds.codecs) codec = {1e9, 1e9, 1e9};

@@ -32,7 +32,8 @@ TEST(Model, ManySendersCostOnlyBetweenHostsAndForecastsBoundIt) {
     EXPECT_DOUBLE_EQ(many_senders_factor(tree_of("host(0-3)"), tuning, 0, 101), 1);
 }
 
-/// A switch whose link is slower than those of its two hosts together, and one whose is faster.
+/// One switch has a link that is slower than those of its two hosts together, the other one that is
+/// faster.
 TEST(Model, WhatLeavesAVertexTakesItsUplinkOrTheLinksBelowIt) {
     const Tree tree = tree_of("switch(switch(2x host(2x*@6)@2)@3 switch(2x host(2x*@6)@2)@5)");
     const std::vector<double> us = outlets_us_per_byte(tree, shipped_tuning(), {});
@@ -57,7 +58,7 @@ TEST(Model, ExactElementsAreNeitherEncodedNorDecoded) {
     EXPECT_GT(encode_us(tuning, CodecId::nm_2_4, 1e6, beyond_caches), 0);
 }
 
-/// Whatever is below an exact vertex gets values, however lossy it is itself.
+/// Below an exact vertex everybody gets values, even if the lower vertex is lossy.
 TEST(Links, EncodingsTravelDownToTheFirstExactVertex) {
     const Tree tree = tree_of("switch(switch(2x host(2x*)) switch(2x host(2x*)))");
     PlanSpec spec = call_of(1 << 20);

@@ -1,4 +1,4 @@
-// tests/collectives/predict/tuning_test.cpp - figures from files.
+// tests/collectives/predict/tuning_test.cpp - reads figures from files.
 #include "collectives/predict/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(Tuning, AFileThatSaysNothingKeepsTheShippedFigures) {
     EXPECT_EQ(*tuning_from("{}", "f"), shipped_tuning());
 }
 
-/// Values are printed by recursion when they are refused.
+/// Values that are refused are printed by recursion.
 TEST(Tuning, HostileNestingIsRefusedNotFollowed) {
     for (const int deep : {100, 100'000}) {
         const auto depth = static_cast<std::size_t>(deep);
@@ -50,7 +50,8 @@ TEST(Tuning, TextOfATuningGivesItBack) {
     EXPECT_EQ(read, tuning);
 }
 
-/// Their kernels are others: what int8 takes says nothing of int8 with a tolerance.
+/// Forms of a codec have their own kernels: the speed of int8 says nothing of int8 with a
+/// tolerance.
 TEST(Tuning, FormsOfACodecHaveSpeedsOfTheirOwn) {
     const Tuning tuning = *tuning_from(
         R"({"codecs": {"int8": {"encode": 50}, "int8/abs": {"encode": 20}, "int8/seed": {"encode": 3},

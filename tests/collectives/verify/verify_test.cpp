@@ -1,5 +1,5 @@
-// tests/collectives/verify/verify_test.cpp - the verifier accepts every plan we make and no broken
-// one.
+// tests/collectives/verify/verify_test.cpp - the verifier accepts every plan that we make and no
+// broken one.
 #include "collectives/verify/verify.hpp"
 
 #include <algorithm>
@@ -137,7 +137,7 @@ void insert_after(Schedule& schedule, std::size_t index, Step added) {
     schedule.steps.insert(schedule.steps.begin() + static_cast<std::ptrdiff_t>(index) + 1, added);
 }
 
-/// A call on ((0 1) (2 3 4)) that has every kind of step.
+/// Broken is a call on ((0 1) (2 3 4)) that has every kind of step.
 struct Broken : ::testing::Test {
     Tree tree = two_level_tree({2, 3});
     std::vector<Plan> plans;
