@@ -21,7 +21,7 @@ Form rolled_form(Dice& dice, bool may_have_residual) {
     return die < 91 ? Form::nonblocking : Form::persistent;
 }
 
-/// Random values from 0 to 63 that keep elements aligned.
+/// Returns a random shift from 0 to 63 that keeps elements aligned.
 std::size_t shift_for(const Kind& kind, Dice& own) {
     return own.below(64) / kind.element_bytes() * kind.element_bytes();
 }
@@ -32,7 +32,7 @@ CallRoll CallRoll::make(std::uint64_t number, bool lossy_codec, const Kinds& kin
     CallRoll roll;
     roll.number = number;
     roll.slot = dice.below(Comms::slots);
-    // With a codec most calls are such that it may be applied to.
+    // With a codec most calls allow one.
     do {
         roll.kind = dice.below(kinds.size());
     } while (lossy_codec && !kinds[roll.kind].is_floating_sum() && !dice.once_in(8));
@@ -40,7 +40,7 @@ CallRoll CallRoll::make(std::uint64_t number, bool lossy_codec, const Kinds& kin
     roll.form = rolled_form(dice, kind.is_floating_sum());
     roll.count = rolled_bytes(dice) / kind.element_bytes();
     if (roll.form == Form::scatter || roll.form == Form::gather) roll.count /= 4;
-    // Such elements pass to the MPI library, and MPICH's block collectives break them.
+    // These elements pass to the MPI library, and MPICH's block collectives break them.
     if ((roll.form == Form::gather || roll.form == Form::scatter) && !kind.is_plain())
         roll.form = Form::blocking;
     roll.in_place = dice.once_in(3);
@@ -61,7 +61,7 @@ Call::~Call() {
     if (persistent_ != GC_REQUEST_NULL) must(GC_Request_free(&persistent_), "GC_Request_free");
 }
 
-/// In place, scatter needs room for all blocks.
+/// Returns the elements of the output. In place, scatter needs room for all blocks.
 std::size_t Call::output_count() const {
     const bool all_blocks =
         roll_.form == Form::gather || (roll_.form == Form::scatter && roll_.in_place);

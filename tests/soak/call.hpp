@@ -1,4 +1,4 @@
-// tests/soak/call.hpp - one collective call, from its roll to the check of what it left.
+// tests/soak/call.hpp - one collective call, from its roll to the check of its result.
 #pragma once
 
 #include <gradcoll.h>
@@ -16,15 +16,15 @@ namespace gradcoll::soak {
 
 enum class Form { blocking, counted_long, with_residual, scatter, gather, nonblocking, persistent };
 
-/// Rolled alike on all ranks.
+/// A CallRoll is the same on all ranks.
 struct CallRoll {
     std::uint64_t number = 0;
     Form form = Form::blocking;
     std::size_t slot = 0;
     std::size_t kind = 0;
-    std::size_t count = 0;  ///< of a block, in scatter and gather
+    std::size_t count = 0;  ///< elements of a block, for scatter and gather
     bool in_place = false;
-    bool lossy_codec = false;  ///< of all communicators
+    bool lossy_codec = false;  ///< whether all communicators have a lossy codec
     std::uint64_t key = 0;
 
     static CallRoll make(std::uint64_t number, bool lossy_codec, const Kinds& kinds, Dice& dice);
@@ -32,7 +32,7 @@ struct CallRoll {
 
 class Call {
   public:
-    /// `own`: rolled differently by every rank. `comm` and `kind` outlive the call.
+    /// `own` is rolled differently by every rank. `comm` and `kind` outlive the call.
     Call(const CallRoll& roll, const Comm& comm, const Kind& kind, Dice& own);
     ~Call();
     Call(const Call&) = delete;
@@ -41,18 +41,19 @@ class Call {
     const CallRoll& roll() const { return roll_; }
     std::string describe() const;
 
-    /// Blocking forms are complete when it returns.
+    /// Starts the call; blocking forms are complete on return.
     void start();
     bool is_started() const { return started_; }
-    /// By a wait or, if `by_test`, by tests.
+    /// Finishes by a wait or, if `by_test`, by tests.
     void finish(bool by_test);
-    /// Of a persistent call: other values under another number, to be started again.
+    /// Gives a persistent call other values under another number, to be started again.
     void renew(std::uint64_t number, std::uint64_t key);
 
-    /// The same on all ranks of the communicator, if it is one whose ranks get the same result.
+    /// Returns a hash that is the same on all ranks of the communicator, if the call gives them the
+    /// same result.
     std::uint64_t hash() const;
-    /// "" if result, input and surroundings are right. Every rank looks at its own part, one of
-    /// them at what all have in common.
+    /// Returns "" if result, input and surroundings are right. Every rank checks its own part, one
+    /// of them what all share.
     std::string check() const;
 
   private:

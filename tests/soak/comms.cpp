@@ -72,7 +72,7 @@ Comms::~Comms() {
 }
 
 void Comms::make(std::size_t slot, Dice& dice) {
-    // The first ones have fixed shapes, so that every run has all of them.
+    // The first slots have fixed shapes, so that every run has all of them.
     const std::size_t which = slot < parts ? slot : dice.below(parts);
     const Shape& shape = shapes[which];
     int rank = 0;

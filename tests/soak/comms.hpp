@@ -1,5 +1,5 @@
-// tests/soak/comms.hpp - the communicators that calls are made on: several at once, of many shapes,
-// freed and made again on the way.
+// tests/soak/comms.hpp - the communicators of the calls: several at once, of many shapes, freed and
+// made again meanwhile.
 #pragma once
 
 #include <mpi.h>
@@ -12,25 +12,27 @@
 
 namespace gradcoll::soak {
 
-/// A communicator that this rank is in; where the world is split, other ranks are in others.
+/// A Comm is a communicator that this rank is in; where the world is split, other ranks are in
+/// others.
 struct Comm {
     MPI_Comm handle = MPI_COMM_NULL;
     std::string what;              ///< "world, backwards", and what was set
-    int rank = 0;                  ///< of this process
-    std::vector<int> world_ranks;  ///< of its members, in their order
-    bool attached = false;         ///< by a call of GC_
+    int rank = 0;                  ///< rank of this process
+    std::vector<int> world_ranks;  ///< by rank in it
+    bool attached = false;         ///< by a GC_ call
 
     int size() const { return static_cast<int>(world_ranks.size()); }
 };
 
-/// What was counted by the library on all communicators, the freed ones included.
+/// Counts are what the library counted on all communicators, the freed ones included.
 struct Counts {
     unsigned long long tree = 0, compressed = 0, passed = 0;
 };
 
 class Comms {
   public:
-    /// Slot 0 is MPI_COMM_WORLD, all others are remade now and then. codec: of all of them.
+    /// Makes the slots: slot 0 is MPI_COMM_WORLD, all others are remade now and then. `codec` is
+    /// that of all.
     Comms(Dice& dice, std::string codec);
     ~Comms();
     Comms(const Comms&) = delete;
@@ -39,9 +41,9 @@ class Comms {
     static constexpr std::size_t slots = 6;
     Comm& operator[](std::size_t slot) { return comms_[slot]; }
 
-    /// Collective: frees what is in the slot (not 0) and makes another one there.
+    /// Frees the communicator in the slot (not 0) and makes another one there. Collective.
     void remake(std::size_t slot, Dice& dice);
-    /// Collective: other trees, exchanges, chunks, thresholds, checks.
+    /// Sets other trees, exchanges, chunks, thresholds and checks. Collective.
     void set_anew(std::size_t slot, Dice& dice);
     Counts counts();
 

@@ -6,7 +6,7 @@
 namespace gradcoll::soak {
 namespace {
 
-/// The ranks [first, last) of `order` as one vertex, cut into branches at random places.
+/// Returns the ranks [first, last) of `order` as one vertex, cut into branches at random places.
 std::string subtree(Dice& dice, const std::vector<int>& order, std::size_t first,
                     std::size_t last) {
     if (last - first == 1 && !dice.once_in(5)) return std::to_string(order[first]);
@@ -14,7 +14,7 @@ std::string subtree(Dice& dice, const std::vector<int>& order, std::size_t first
     while (first < last) {
         const std::size_t length = last - first == 1 ? 1 : 1 + dice.below(last - first);
         if (text.size() > 1) text += ' ';
-        // A branch that is all that is left would repeat the vertex.
+        // A branch with all the rest would repeat the vertex.
         const bool whole = text.size() == 1 && length == last - first;
         if (length == 1 || whole) {
             text += std::to_string(order[first]);

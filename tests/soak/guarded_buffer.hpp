@@ -12,7 +12,7 @@ namespace gradcoll::soak {
 class GuardedBuffer {
   public:
     GuardedBuffer() = default;
-    /// `shift_bytes` behind a 64-byte border; below 64.
+    /// The memory begins `shift_bytes` (below 64) behind a 64-byte border.
     GuardedBuffer(std::size_t size_bytes, std::size_t shift_bytes)
         : memory_(size_bytes + 4 * guard_bytes, guard), size_bytes_(size_bytes) {
         const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
@@ -31,7 +31,7 @@ class GuardedBuffer {
         return true;
     }
 
-    /// Of the bytes between the guards.
+    /// Returns a hash of the bytes between the guards.
     std::uint64_t hash() const {
         std::uint64_t hash = 1469598103934665603ULL + size_bytes_;
         const unsigned char* bytes = memory_.data() + begin_;

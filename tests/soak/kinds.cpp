@@ -1,4 +1,4 @@
-// The table of kinds: which ops go with which datatypes.
+// tests/soak/kinds.cpp - the table of kinds: which ops go with which datatypes.
 #include "soak/kinds.hpp"
 
 #include <gradcoll.h>
@@ -60,7 +60,7 @@ void Kinds::add_numbers() {
     add_integer<std::uint64_t>(kinds_, "MPI_UINT64_T", MPI_UINT64_T);
     add<IntegerKind<std::uint8_t>>(kinds_, "MPI_BYTE", MPI_BYTE, bitwise_ops());
     add<IntegerKind<std::uint8_t>>(kinds_, "MPI_C_BOOL", MPI_C_BOOL, logical_ops());
-    // Floats in many copies: they are what the library is for.
+    // Floats come in many copies, since the library is made for them.
     for (int copy = 0; copy < 4; ++copy) {
         add<FloatKind<Float<float>>>(kinds_, "MPI_FLOAT", MPI_FLOAT, arithmetic_ops());
         add<FloatKind<Float<double>>>(kinds_, "MPI_DOUBLE", MPI_DOUBLE, arithmetic_ops());

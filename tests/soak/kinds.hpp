@@ -1,6 +1,6 @@
-// tests/soak/kinds.hpp - the values of random calls: for every datatype and op what each rank puts
-// in, and whether what came out is their reduction. Values follow from a key, so that every rank
-// can tell without asking what the others put in.
+// tests/soak/kinds.hpp - the values of random calls: for every datatype and op the input of each
+// rank, and a check that the output is their reduction. Values follow from a key, so that every
+// rank knows the input of the others without messages.
 #pragma once
 
 #include <mpi.h>
@@ -13,21 +13,21 @@
 
 namespace gradcoll::soak {
 
-/// The elements [first, first + count) of a vector that `ranks` ranks make from `key`.
+/// A Section is the elements [first, first + count) of a vector that `ranks` ranks make from `key`.
 struct Section {
     std::uint64_t key = 0;
     std::size_t first = 0;
     std::size_t count = 0;
 };
 
-/// What a codec may have done to the values.
+/// Loss says what a codec may have done to the values.
 enum class Loss {
     none,
     thinned,          ///< every contribution was kept or dropped
-    with_carry_over,  ///< what earlier calls dropped may have come back, too
+    with_carry_over,  ///< what earlier calls dropped may have been added, too
 };
 
-/// A datatype with an op.
+/// A Kind is a datatype with an op.
 class Kind {
   public:
     Kind(std::string name, MPI_Datatype type, MPI_Op op, std::size_t element_bytes)
@@ -40,18 +40,19 @@ class Kind {
     MPI_Datatype type() const { return type_; }
     MPI_Op op() const { return op_; }
     std::size_t element_bytes() const { return element_bytes_; }
-    /// Whether codecs know the datatype, and whether they and residuals go with the op, too.
+    /// Return whether codecs know the datatype, and whether they and residuals support the op, too.
     virtual bool is_floating() const { return false; }
     virtual bool is_floating_sum() const { return false; }
-    /// Whether gathering its bytes as they are makes sense: no gaps between elements.
+    /// Returns whether its bytes may be gathered as they are: there are no gaps between elements.
     virtual bool is_plain() const { return true; }
 
-    /// Writes what `rank` puts in.
+    /// Writes the input of `rank`.
     virtual void fill(void* out, const Section& section, int rank) const = 0;
-    /// "" if `out` is the reduction over `ranks` ranks, else the first element that is not.
+    /// Returns "" if `out` is the reduction over `ranks` ranks, else names the first element that
+    /// is not.
     virtual std::string check(const void* out, const Section& section, int ranks,
                               Loss loss) const = 0;
-    /// "" if `out` is what `rank` put in.
+    /// Returns "" if `out` is the input of `rank`.
     virtual std::string check_copy(const void* out, const Section& section, int rank,
                                    Loss loss) const = 0;
 
@@ -62,8 +63,8 @@ class Kind {
     std::size_t element_bytes_;
 };
 
-/// All datatypes and ops that the tree serves, and some that pass to the MPI library: pairs,
-/// derived types, ops of the user that do and do not commute. Freed before MPI_Finalize.
+/// Kinds are all datatypes and ops that the tree serves, and some that pass to the MPI library:
+/// pairs, derived types, user ops that do and do not commute. Freed before MPI_Finalize.
 class Kinds {
   public:
     Kinds();
@@ -83,7 +84,7 @@ class Kinds {
     std::vector<MPI_Op> ops_;
 };
 
-/// Values of no pattern, the same for the same number in every run.
+/// Returns a value without pattern, the same for the same number in every run.
 inline std::uint64_t scrambled(std::uint64_t x) {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdULL;

@@ -26,7 +26,7 @@ Messages::Message Messages::rolled(Comms& comms, int tag, Dice& dice) {
 
 void Messages::start(Comms& comms, Dice& dice) {
     for (std::size_t left = dice.below(4); left > 0; --left) {
-        next_tag_ = (next_tag_ + 1) % 30000;  // MPI promises tags up to 32767
+        next_tag_ = (next_tag_ + 1) % 30000;  // MPI guarantees tags up to 32767
         Message message = rolled(comms, next_tag_, dice);
         if (message.sends || message.receives) messages_.push_back(std::move(message));
     }

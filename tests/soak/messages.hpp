@@ -15,7 +15,7 @@ namespace gradcoll::soak {
 
 class Messages {
   public:
-    /// Collective: starts up to three messages on communicators of the slots, and receives some.
+    /// Starts up to three messages on communicators of the slots, and receives some. Collective.
     void start(Comms& comms, Dice& dice);
     /// Receives the others and checks all.
     void finish();
@@ -40,8 +40,8 @@ class Messages {
     static void check(const Message& message);
 
     std::vector<Message> messages_;
-    /// Not that of an earlier message: who is ahead may send before others have received the last
-    /// ones from anybody.
+    /// Differs from the tags of earlier messages: a rank that is ahead may send before others have
+    /// received the last ones from any source.
     int next_tag_ = 0;
 };
 

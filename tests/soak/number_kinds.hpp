@@ -17,9 +17,9 @@ namespace gradcoll::soak {
 
 enum class Op { sum, prod, min, max, land, lor, lxor, band, bor, bxor };
 
-/// Values are chosen so that MPI libraries agree on the result: docs/gotchas.md tells which narrow
-/// sums saturate and which unsigned minima compare as signed. What wraps and what is above half is
-/// tested with the kernels.
+/// Draws a value such that MPI libraries agree on the result: docs/gotchas.md says which narrow
+/// sums saturate and which unsigned minima compare as signed. The kernels' tests cover values that
+/// wrap or are above half.
 template <class T>
 T drawn_integer(Op op, std::uint64_t bits, int rank) {
     switch (op) {
@@ -113,7 +113,7 @@ class IntegerKind : public Kind {
     Op of_;
 };
 
-/// How a floating-point type is stored: `Stored` in memory, `roundoff` of one addition.
+/// Float says how a floating-point type is stored: `Stored` in memory, `roundoff` of one addition.
 template <class T>
 struct Float {
     using Stored = T;
@@ -130,7 +130,8 @@ struct Float {
     static long double real(T value) { return value; }
 };
 
-/// 16 bits of which the low `fraction_bits` are the fraction; normal numbers near 1.
+/// SixteenBits has 16 bits, of which the low `fraction_bits` are the fraction; normal numbers near
+/// 1.
 template <int fraction_bits, int bias>
 struct SixteenBits {
     using Stored = std::uint16_t;
@@ -188,7 +189,8 @@ class FloatKind : public Kind {
     }
 
   private:
-    /// The reduction, what it would be with all signs equal, and how far rounding may lead away.
+    /// Expected is the reduction, its value if all signs were equal, and the error that rounding
+    /// may cause.
     struct Expected {
         long double value = 0, sum_of_sizes = 0, tolerance = 0;
     };
@@ -225,8 +227,8 @@ class FloatKind : public Kind {
         }
     }
 
-    /// Of a thinned sum an element misses at most all contributions, and a long vector resembles
-    /// the exact one.
+    /// Compares with what is wanted. In a thinned sum an element misses at most all contributions,
+    /// and a long vector resembles the exact one.
     template <class Wanted>
     static std::string compare(const void* out, const Section& section, Loss loss,
                                Wanted&& wanted) {

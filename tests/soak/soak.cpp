@@ -1,6 +1,7 @@
-// Random collective calls, each compared with a reference, under mpirun:
+// tests/soak/soak.cpp - makes random collective calls, each compared with a reference, under
+// mpirun:
 //   soak --calls 100000 --seed 1 [--codec 2:4]
-// Ends with 0 and one line of counts, or at the first wrong result with the seed and the call.
+// It ends with 0 and one line of counts, or at the first wrong result with the seed and the call.
 #include <fmt/format.h>
 #include <gradcoll.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ class Soak {
           own_(options.seed + 1000003 * static_cast<std::uint64_t>(world_rank() + 1)),
           comms_(dice_, options.codec) {}
 
-    /// Batches: calls back to back, with others started and finished in between, then checks.
+    /// Runs batches: calls back to back, with others started and finished in between, then checks.
     void run() {
         while (number_ < options_.calls) {
             change_something();
@@ -93,7 +94,7 @@ class Soak {
             if (const std::string wrong = call->check(); !wrong.empty()) fail(*call, wrong);
     }
 
-    /// Frees them, but for some of the persistent ones, which start with other values.
+    /// Frees the finished calls, except some of the persistent ones, which start with other values.
     void renew_finished() {
         for (auto& call : finished_) {
             if (call->roll().form != Form::persistent || dice_.once_in(3)) continue;

@@ -1,8 +1,9 @@
-// Random sums under GC_TOLERANCE, of numbers that are hard to add, under mpirun:
+// tests/soak/tolerance.cpp - makes random sums under GC_TOLERANCE, of numbers that are hard to add,
+// under mpirun:
 //   soak_tolerance --elements 100000000 --seed 1
 // Every element of a result is compared with the exact sum: it is within the tolerance, or the call
-// is an error that says so, where no type of ours keeps it. Ends with 0 and one line of counts, or
-// at the first broken promise with the seed and the call.
+// returns an error that says so, if no type of ours keeps it. It ends with 0 and one line of
+// counts, or at the first broken promise with the seed and the call.
 #include <fmt/format.h>
 #include <gradcoll.h>
 
@@ -30,18 +31,18 @@ std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
     return x ^ (x >> 31);
 }
-/// From 0 to 1.
+/// Returns a number from 0 to 1.
 double part(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-/// Numbers of one call: every rank can work out those of all.
+/// Numbers are those of one call: every rank can compute those of all.
 struct Numbers {
     std::uint64_t seed = 0;
     int kind = 0;
     int ranks = 1;
     double scale = 1;
-    double largest = 1;  ///< of the type
+    double largest = 1;  ///< largest number of the type
 
     static constexpr int kinds = 11;
 
@@ -49,7 +50,7 @@ struct Numbers {
         const std::uint64_t bits = mixed(seed + index * 0x9e3779b97f4a7c15U +
                                          static_cast<std::uint64_t>(rank) * 0xd1b54a32d192ed03U);
         const double u = part(bits), even = 2 * u - 1;
-        const std::uint64_t alike = mixed(seed ^ (index + 1));  // on all ranks
+        const std::uint64_t alike = mixed(seed ^ (index + 1));  // the same on all ranks
         const double sign = rank % 2 == 0 ? 1 : -1;
         switch (kind) {
             case 0:
@@ -79,7 +80,7 @@ struct Numbers {
     }
 };
 
-/// A type of elements: how a number is stored, and what an element means.
+/// A Kind is a type of elements: how a number is stored, and what an element means.
 struct Kind {
     const char* name;
     MPI_Datatype datatype;
@@ -134,7 +135,7 @@ class ToleranceSoak {
     explicit ToleranceSoak(const Options& options) : options_(options), dice_(options.seed) {
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of waiting
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // while waiting
         new_comm();
     }
     ~ToleranceSoak() { MPI_Comm_free(&comm_); }
@@ -223,7 +224,7 @@ class ToleranceSoak {
         return GC_Allreduce(input_.data(), output_.data(), count, type, MPI_SUM, comm_);
     }
 
-    /// This rank looks at one block of the result, which is at `at` there.
+    /// Checks one block of the result, which is at `at` on this rank.
     void check(int code, std::size_t block, std::size_t at) {
         const std::size_t bytes = element_bytes(kind_->type);
         const std::size_t first = static_cast<std::size_t>(rank_) * block;
@@ -243,7 +244,7 @@ class ToleranceSoak {
             }
             const double got = kind_->load(&output_[(at + i) * bytes]);
             const double nearest = kind_->as_element(static_cast<double>(sum));
-            const bool is_special = specials != 0;  // NaN, too
+            const bool is_special = specials != 0;  // includes NaN
             if (is_special || !std::isfinite(nearest)) {
                 const double want = is_special ? specials : nearest;
                 if (code == MPI_SUCCESS && got != want && !(std::isnan(got) && std::isnan(want)))
@@ -282,7 +283,7 @@ class ToleranceSoak {
                 fail(fmt::format("{} off, and {} is promised", farthest, promised));
             return;
         }
-        // What the next wider type may lose, where the nearest element alone would keep it.
+        // The next wider type may lose this where the nearest element alone would keep it.
         const ElementType adds = wider_type(kind_->type);
         const double magnitudes =
             has_range ? ranks_ * std::max(std::abs(inputs.lowest), std::abs(inputs.highest)) : 0;

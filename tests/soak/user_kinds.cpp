@@ -28,7 +28,7 @@ Pair extreme(const Section& section, int ranks, std::size_t i, bool least) {
     return best;
 }
 
-/// x -> a x + b
+/// A Map is x -> a x + b.
 struct Map {
     std::uint32_t a = 1, b = 0;
     bool operator==(const Map&) const = default;

@@ -1,12 +1,12 @@
-// tests/soak/user_kinds.hpp - what has no kernels here: pairs, derived types, and ops of the user,
-// of which one does not commute.
+// tests/soak/user_kinds.hpp - kinds without kernels here: pairs, derived types, and user ops, one
+// of which does not commute.
 #pragma once
 
 #include "soak/kinds.hpp"
 
 namespace gradcoll::soak {
 
-/// MPI_2INT under MPI_MINLOC or MPI_MAXLOC, with many equal values.
+/// ExtremeKind is MPI_2INT under MPI_MINLOC or MPI_MAXLOC, with many equal values.
 class ExtremeKind : public Kind {
   public:
     ExtremeKind(std::string name, MPI_Op op) : Kind(std::move(name), MPI_2INT, op, 8) {}
@@ -16,8 +16,8 @@ class ExtremeKind : public Kind {
                            Loss loss) const override;
 };
 
-/// Maps x -> a x + b over 32 bits as two numbers, composed in the order of ranks; if `apart` with a
-/// gap of as many bytes behind each, which stays untouched.
+/// CompositionKind holds maps x -> a x + b over 32 bits as two numbers, composed in the order of
+/// ranks; if `apart`, a gap of as many bytes follows each, which stays untouched.
 class CompositionKind : public Kind {
   public:
     CompositionKind(bool apart, MPI_Datatype type, MPI_Op op);
@@ -32,9 +32,9 @@ class CompositionKind : public Kind {
 };
 
 MPI_Datatype make_map_type(bool apart);
-/// Composition; does not commute.
+/// Makes composition, which does not commute.
 MPI_Op make_composition();
-/// The sum of MPI_INT as an op of the user.
+/// Makes the sum of MPI_INT as a user op.
 MPI_Op make_user_sum();
 
 }  // namespace gradcoll::soak
