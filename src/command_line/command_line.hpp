@@ -1,5 +1,5 @@
-// command_line/command_line.hpp - what the command line of a program has become, and how the
-// program ends: the same for all tools and benchmarks.
+// command_line/command_line.hpp - the result of reading a program's command line, and how the
+// program ends; shared by all tools and benchmarks.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,31 @@ namespace gradcoll {
 
 inline constexpr int usage_error = 2;
 
-/// What is wrong, in one line, or nothing.
+/// A Problem says what is wrong, in one line; nothing if all is well.
 using Problem = std::optional<std::string>;
 
-/// Whether to run, or the exit status to leave with (0 after --help and --version, usage_error
-/// after an error) and what to print first.
+/// An Ending says whether to run, or with which exit status to end (0 after --help and --version,
+/// usage_error after an error) and what to print first.
 struct Ending {
     bool run = true;
     int exit_status = 0;
     std::string text;
 };
 
-/// `options` mean something only where it is to run.
+/// A CommandLine has `options` that are valid only if the program is to run.
 template <class Options>
 struct CommandLine : Ending {
     Options options;
 };
 
-/// The text goes to stdout, or where it tells an error to stderr.
+/// Prints the text to stdout, or to stderr if it reports an error.
 void print(const Ending& ending);
 
-/// The exit status of a program's body; 1 after an exception, which is told under the program's
-/// name.
+/// Returns the exit status of a program's body; 1 after an exception, which is printed with the
+/// program's name.
 int guarded(const char* name, int (*body)(int argc, char** argv), int argc, char** argv) noexcept;
 
-/// Into a file; the problem names the option that named it.
+/// Writes a file; the problem names the option that named the file.
 Problem write_file(std::string_view option, const std::string& path, const std::string& text);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// command_line/forms.hpp - words that stand for one of a few things: the forms of an answer.
+// command_line/forms.hpp - words that stand for one of several forms of output.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace gradcoll {
 template <class Form, std::size_t count>
 using Forms = std::array<std::pair<std::string_view, Form>, count>;
 
-/// Of a drawing: "text, json, dot" and the like.
+/// Finds a form by its name; the problem lists all: "text, json, dot" and the like.
 template <class Form, std::size_t count>
 Problem find_form(std::string_view option, std::string_view name, const Forms<Form, count>& forms,
                   Form& out) {

@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// One line, whatever the parser says.
+/// Makes one line of the parser's text.
 std::string one_line(std::string text) {
     for (char& c : text)
         if (c == '\n') c = ' ';
@@ -25,7 +25,7 @@ std::string version_text(const std::string& name) {
                        revision.empty() ? "" : ", source ", revision);
 }
 
-/// CLI11's own checks name the largest double, in 309 digits.
+/// Makes a check of our own, since CLI11's checks name the largest double, in 309 digits.
 CLI::Validator number_that(bool (*is_right)(double), const char* wanted, const char* in_help) {
     const auto problem_of = [is_right, wanted](const std::string& text) {
         double number = 0;
