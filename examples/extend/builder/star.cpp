@@ -40,7 +40,7 @@ class Star : public TreeBuilder {
             incoming.push_back(transfer.parcel({all}, CodecId::exact).message);
             transfer.recv(from, incoming.back(), all, CodecId::exact);
         }
-        // Out of place, the first sum takes our own values from the input.
+        // Out of place, the first sum takes the rank's own values from the input.
         for (std::size_t i = 0; i < incoming.size(); ++i)
             transfer.reduce(incoming[i], Slot::output(), all, CodecId::exact,
                             i == 0 && !spec_.in_place);
@@ -57,7 +57,7 @@ class Star : public TreeBuilder {
     }
 
     int rank_count_;
-    std::uint8_t level_;  ///< the root's
+    std::uint8_t level_;  ///< level of the root
     PlanSpec spec_;
 };
 

@@ -1,5 +1,5 @@
 // examples/extend/codec/zeros_stage.cpp - a codec stage from outside the library: fp32 elements
-// without their zeros. Wire format: README.md beside this file.
+// without their zeros. README.md beside this file has the wire format.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,7 +14,7 @@ constexpr std::size_t zeros_block_elems = 512;
 constexpr std::size_t zeros_elem_bytes = sizeof(float);
 constexpr std::byte zeros_raw{0}, zeros_packed{1};  // the first byte of a block
 
-/// What the functions of a stage get need not be aligned.
+/// A ZerosArray reads elements that need not be aligned, as is true of all arguments of a stage.
 struct ZerosArray {
     const void* first;
 
@@ -34,7 +34,7 @@ std::size_t zeros_bitmap_bytes(std::size_t elems) {
     return (elems + 7) / 8;
 }
 
-/// bits(i) of the elements from `first` on. Returns how many bytes were written.
+/// Encodes a block; bits(i) are the elements from `first` on. Returns how many bytes were written.
 template <class Bits>
 std::size_t zeros_encode_block(Bits bits, std::size_t first, std::size_t elems, std::byte* out) {
     std::size_t others = 0;
@@ -66,7 +66,8 @@ std::size_t zeros_encode_all(Bits bits, std::size_t count, std::byte* out) {
     return size;
 }
 
-/// Bytes of a peer: what is taken is there, and nothing else is read.
+/// ZerosInput reads bytes of a peer: take() returns null if they are not there, and nothing else is
+/// read.
 struct ZerosInput {
     const std::byte* at;
     std::size_t left;
@@ -78,7 +79,7 @@ struct ZerosInput {
     }
 };
 
-/// Calls element(i, bits). False if the bytes are no encoding of a block.
+/// Calls element(i, bits) for each element. Returns false if the bytes are no encoding of a block.
 template <class Element>
 bool zeros_decode_block(ZerosInput& in, std::size_t first, std::size_t elems, Element element) {
     const std::byte* kind = in.take(1);
@@ -116,7 +117,7 @@ std::size_t zeros_encode(const CodecParameters&, const void* in, std::size_t cou
     return zeros_encode_all([in](std::size_t i) { return ZerosArray{in}[i]; }, count, out);
 }
 
-/// Everything is sent, so nothing is left over.
+/// Encodes everything, so that nothing is left in the residual.
 std::size_t zeros_encode_with_residual(const CodecParameters&, const void* in, void* residual,
                                        std::size_t count, std::byte* out) {
     const auto wanted = [in, residual](std::size_t i) {

@@ -1,11 +1,11 @@
-// spread - in round r every branch b sends to branch b + r, round the circle: one message in and
-// one out a round, and no partial sums travel.
+// spread - in round r every branch b sends to branch b + r, round the circle: each round has one
+// message in and one out, and no partial sums travel.
 #include "collectives/exchange/exchange_row.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Way up: what we have of another branch's part goes straight to that branch.
+/// Returns the way up: what a branch has of another branch's part goes straight to that branch.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     std::vector<Round> rounds;
     for (int r = 1; r < degree; ++r) {

@@ -1,4 +1,4 @@
-// examples/extend/fabric_format/racks.cpp - lines `rack NAME: HOST HOST ...`; every rack is a
+// examples/extend/fabric_format/racks.cpp - reads lines `rack NAME: HOST HOST ...`; every rack is a
 // switch below one at the top.
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/lines.hpp"

@@ -1,4 +1,4 @@
-// examples/extend/setting/option.cpp - GC_PROFILE: its names and texts.
+// examples/extend/setting/option.cpp - the names and texts of GC_PROFILE.
 #include "base/option_table.hpp"
 
 namespace gradcoll {

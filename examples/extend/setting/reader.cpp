@@ -1,5 +1,5 @@
-// examples/extend/setting/reader.cpp - GC_PROFILE: what its values mean. It is read after the
-// project's own settings, so it sees what they said, and leaves that alone.
+// examples/extend/setting/reader.cpp - the meaning of GC_PROFILE's values. It is read after the
+// project's own settings, so it sees what they set, and leaves that alone.
 #include "base/outside_options.hpp"
 #include "settings/read_text.hpp"
 #include "settings/setting_table.hpp"

@@ -1,4 +1,5 @@
-// examples/extend/source/pairs.cpp - the ranks of each host two by two, wherever they are bound.
+// examples/extend/source/pairs.cpp - groups the ranks of each host two by two, wherever they are
+// bound.
 #include "topology/sources/job/source_table.hpp"
 
 namespace gradcoll {

@@ -1,4 +1,4 @@
-// fifo_channel.hpp - the ranks of a host, through named pipes.
+// fifo_channel.hpp - connects the ranks of a host through named pipes.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace gradcoll::fifo {
 
-/// Lanes of several threads at a time are allowed. abandon() takes messages back whose first byte
-/// has not left; the others arrive nevertheless, with the polls of other lanes.
+/// A FifoChannel may have lanes of several threads at a time. abandon() withdraws messages whose
+/// first byte has not left; the others still arrive, with the polls of other lanes.
 class FifoChannel final : public Channel {
   public:
-    /// `names`: by rank of the host, what messages call the ranks.
+    /// `names` holds, by rank of the host, the ranks that messages use.
     FifoChannel(Pipes pipes, int rank, const std::vector<int>& names)
         : rank_(rank),
           rank_count_(static_cast<int>(names.size())),

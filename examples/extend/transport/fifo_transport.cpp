@@ -1,4 +1,5 @@
-// fifo_transport.cpp - the row of the table: whom this rank reaches by named pipes.
+// fifo_transport.cpp - the transport's row of the table, which says whom this rank reaches by named
+// pipes.
 #include "base/mpi/host_comm.hpp"
 #include "fifo_channel.hpp"
 #include "pipes.hpp"
@@ -7,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// All ranks of the host, oneself included. All ranks end every collective call alike.
+/// Offers all ranks of the host, including this one. All ranks end every collective call alike.
 Result<Offer> offer_pipes(const OfferRequest& request) {
     const HostComm host = GRADCOLL_VALUE(HostComm::make(request.comm));
     if (host.size == 1) return Offer();

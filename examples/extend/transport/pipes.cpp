@@ -1,5 +1,5 @@
-// Each rank makes a folder with a pipe for each peer; all open them by their names, and then the
-// names go.
+// pipes.cpp - each rank makes a folder with a pipe for each peer; all open them by their names, and
+// then the names are removed.
 #include "pipes.hpp"
 
 #include <fcntl.h>
@@ -16,13 +16,13 @@
 namespace gradcoll::fifo {
 namespace {
 
-using FolderName = std::array<char, 64>;  ///< nothing: the rank has none
+using FolderName = std::array<char, 64>;  ///< empty: the rank has none
 
 Status failed(const char* step, const std::string& path) {
     return {Code::io, fmt::format("named pipe {}: {}: {}", path, step, std::strerror(errno))};
 }
 
-/// Both directions: then a pipe has readers while a rank writes, whoever has left.
+/// Opens a pipe for both directions, so that it has readers while a rank writes, whoever has left.
 Status open_pipe(const std::string& path, std::vector<Pipe>& pipes) {
     pipes.emplace_back(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     return pipes.back().descriptor() < 0 ? failed("open", path) : Status();
@@ -32,7 +32,7 @@ std::string path_of(const FolderName& folder, int peer) {
     return fmt::format("{}/{}", folder.data(), peer);
 }
 
-/// Goes with its pipes' names.
+/// A Folder removes itself and its pipes' names.
 class Folder {
   public:
     explicit Folder(int pipes) : pipes_(pipes) {}
@@ -87,7 +87,7 @@ Result<Pipes> make_pipes(const HostComm& host) {
                                          sizeof mine, MPI_CHAR, host.comm.handle),
                           "MPI_Allgather"));
     if (status.ok()) status = open_pipes_of_peers(host, folders, pipes.to);
-    // All have opened what they could: the names may go.
+    // All ranks have opened what they could, so the names may be removed.
     GRADCOLL_TRY(from_mpi(PMPI_Barrier(host.comm.handle), "MPI_Barrier"));
     GRADCOLL_TRY(status);
     return pipes;

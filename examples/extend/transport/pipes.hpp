@@ -9,7 +9,7 @@
 
 namespace gradcoll::fifo {
 
-/// Closes itself. Neither reads nor writes of it block.
+/// A Pipe closes itself. Its reads and writes never block.
 class Pipe {
   public:
     explicit Pipe(int descriptor) : descriptor_(descriptor) {}
@@ -22,13 +22,13 @@ class Pipe {
     int descriptor_;
 };
 
-/// By rank of the host, oneself included.
+/// Pipes are indexed by rank of the host, including this one.
 struct Pipes {
     std::vector<Pipe> from, to;
 };
 
-/// Collective over the host. Nothing is left in the file system. Errors: io on every rank of the
-/// host that lacks a pipe; transport.
+/// Makes the pipes; leaves nothing in the file system. Collective over the host. Errors: io on
+/// every rank of the host that lacks a pipe; transport.
 Result<Pipes> make_pipes(const HostComm& host);
 
 }  // namespace gradcoll::fifo

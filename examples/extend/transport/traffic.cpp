@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t scratch_bytes = std::size_t{64} << 10;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
-/// Of one pipe in one poll, which must not keep its caller.
+/// One poll reads a pipe at most this often, since it must not keep its caller.
 constexpr int reads_a_poll = 32;
 
 bool would_block() {
@@ -84,7 +84,8 @@ std::size_t Traffic::in_flight(const Finished& lane) {
     return lane.started;
 }
 
-/// A message whose first bytes have left arrives whole: the pipe would be of no use else.
+/// Abandons a lane's messages. One whose first bytes have left arrives whole: otherwise the pipe
+/// would be unusable.
 void Traffic::abandon(Finished& lane) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(receives_, [&](const Receive& receive) { return receive.lane == &lane; });
@@ -146,7 +147,7 @@ Status Traffic::read_from(int peer) {
     return {};
 }
 
-/// 0: there is nothing now.
+/// Returns 0 if there is nothing now.
 Result<std::size_t> Traffic::read_some(int peer, void* to, std::size_t size_bytes) {
     const ssize_t count =
         read(pipes_.from[static_cast<std::size_t>(peer)].descriptor(), to, size_bytes);
@@ -155,7 +156,7 @@ Result<std::size_t> Traffic::read_some(int peer, void* to, std::size_t size_byte
     return failed("read", peer);
 }
 
-/// True if there may be more to read. Nothing of the header is used before it was checked.
+/// Returns true if there may be more to read. Nothing of the header is used before it is checked.
 Result<bool> Traffic::read_header(int peer) {
     Incoming& in = incoming_[static_cast<std::size_t>(peer)];
     auto* to = reinterpret_cast<std::byte*>(&in.header) + in.header_read;
@@ -188,7 +189,8 @@ void Traffic::begin_message(int peer) {
     if (in.header.size_bytes == 0) end_message(peer);
 }
 
-/// True if there may be more to read. Memory for early bytes grows with what really came.
+/// Returns true if there may be more to read. Memory for early bytes grows only with the bytes that
+/// arrive.
 Result<bool> Traffic::read_data(int peer) {
     Incoming& in = incoming_[static_cast<std::size_t>(peer)];
     const std::size_t left = in.header.size_bytes - in.data_read;
@@ -208,7 +210,7 @@ void Traffic::end_message(int peer) {
     if (in.receive) {
         in.receive->lane->done.push_back({in.receive->cookie, in.header.size_bytes, {}});
     } else if (!in.dropped) {
-        // Its receive may have come while its bytes did.
+        // The receive may have been posted while the bytes arrived.
         if (const auto receive = take_receive(peer, in.header.tag))
             deliver(*receive, in.early);
         else

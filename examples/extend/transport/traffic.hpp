@@ -13,13 +13,13 @@
 
 namespace gradcoll::fifo {
 
-/// What one lane waits for; guarded by the lock of the Traffic.
+/// Finished is what one lane waits for; the lock of the Traffic guards it.
 struct Finished {
     std::vector<Completion> done;
-    std::size_t started = 0;  ///< and not taken by poll()
+    std::size_t started = 0;  ///< operations that were started and not taken by poll()
 };
 
-/// Goes in front of every message.
+/// A Header goes in front of every message.
 struct Header {
     static constexpr std::uint32_t right_mark = 0x6f666966;
     std::uint32_t mark = right_mark;
@@ -28,17 +28,18 @@ struct Header {
 };
 static_assert(sizeof(Header) == 16);
 
-/// Messages of one pair go through one pipe, one after the other; the receiver sorts them by tags.
-/// What arrives before its receive is kept (and allocates). Thread safe: one lock for all.
+/// Traffic sends messages of one pair through one pipe, one after the other; the receiver sorts
+/// them by tags. A message that arrives before its receive is kept (which allocates). Thread safe:
+/// one lock for all.
 class Traffic {
   public:
     struct Send {
-        Finished* lane = nullptr;  ///< null: given up, but its first bytes have left
+        Finished* lane = nullptr;  ///< null: abandoned, but its first bytes have left
         Header header;
         const std::byte* data = nullptr;
-        std::size_t written = 0;  ///< header and data
+        std::size_t written = 0;  ///< bytes of header and data
         std::uint32_t cookie = 0;
-        std::vector<std::byte> kept;  ///< the data, once it is given up
+        std::vector<std::byte> kept;  ///< the data, once the message is abandoned
     };
     struct Receive {
         Finished* lane = nullptr;
@@ -49,7 +50,7 @@ class Traffic {
         std::int32_t tag = 0;
     };
 
-    /// `names`: what messages call the ranks.
+    /// `names` holds the ranks that messages use.
     Traffic(Pipes pipes, std::vector<int> names);
 
     void lane_opened(std::size_t capacity);
@@ -61,12 +62,12 @@ class Traffic {
     std::size_t in_flight(const Finished& lane);
 
   private:
-    /// What comes from one peer.
+    /// Incoming is the message that comes from one peer.
     struct Incoming {
         Header header;
         std::size_t header_read = 0;
         std::size_t data_read = 0;
-        std::optional<Receive> receive;  ///< of the message that is being read, if it fits
+        std::optional<Receive> receive;  ///< for the message that is being read, if it fits
         bool dropped = false;            ///< nobody wants the message
         std::vector<std::byte> early;    ///< its bytes, if there is no receive yet
 
@@ -99,8 +100,8 @@ class Traffic {
     std::vector<Receive> receives_;         ///< in the order of their starts
     std::vector<Early> early_;              ///< in the order of their arrival
     std::vector<std::byte> scratch_;
-    std::size_t capacity_ = 0;  ///< of all lanes
-    Status broken_;             ///< stays for all lanes
+    std::size_t capacity_ = 0;  ///< sum over all lanes
+    Status broken_;             ///< an error that stays for all lanes
 };
 
 }  // namespace gradcoll::fifo
