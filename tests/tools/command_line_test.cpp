@@ -1,4 +1,5 @@
-// What every program's command line has in common: how it ends where there is nothing to run.
+// tests/tools/command_line_test.cpp - what all command lines share: how they end if there is
+// nothing to run.
 #include "command_line/option_parser.hpp"
 
 #include <gtest/gtest.h>

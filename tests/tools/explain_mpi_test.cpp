@@ -1,4 +1,5 @@
-// GC_Explain_allreduce tells what GC_Allreduce then does, and changes nothing.
+// tests/tools/explain_mpi_test.cpp - GC_Explain_allreduce says what GC_Allreduce then does, and
+// changes nothing.
 #include <nlohmann/json.hpp>
 
 #include "api/api_support.hpp"
@@ -217,7 +218,7 @@ TEST(Explain, RefusesWhatTheCallWouldRefuse) {
     EXPECT_NE(error_text(MPI_ERR_ARG).find("length is null"), std::string::npos);
 }
 
-/// Where it came from differs, of course.
+/// Removes the origins, which do differ.
 json without_origins(json told) {
     told.erase("tree_origin");
     for (json& setting : told["settings"]) setting.erase("source");

@@ -1,5 +1,5 @@
-// What the library tells of itself agrees with the tables and parsers that decide. No MPI is
-// started.
+// tests/tools/facts_test.cpp - what the library says of itself agrees with the tables and parsers
+// that decide. MPI is not started.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<GC_List_entry> list_of(GC_List list) {
     return entries;
 }
 
-/// As from a C program, which may pass any number.
+/// Returns a list of any number, as a C program may pass it.
 GC_List list_of_number(int number) {
     GC_List list;
     static_assert(sizeof list == sizeof number);

@@ -1,4 +1,4 @@
-// Two looks at counters become jobs, and jobs a screen.
+// tests/tools/gc_top_screen_test.cpp - two looks at counters become jobs, and jobs a screen.
 #include <gtest/gtest.h>
 
 #include <sstream>

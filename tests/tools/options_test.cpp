@@ -1,4 +1,4 @@
-// The command line of gc_info, and the names of MPI's types and ops.
+// tests/tools/options_test.cpp - the command line of gc_info, and the names of MPI's types and ops.
 #include "options.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ CommandLine parse(std::vector<const char*> arguments) {
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
-/// The one line of a refused command line; empty if it was taken.
+/// Returns the one line for a refused command line; empty if it was accepted.
 std::string refusal_of(const std::vector<const char*>& arguments) {
     const CommandLine line = parse(arguments);
     if (line.run) return {};

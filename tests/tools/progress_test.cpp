@@ -1,4 +1,4 @@
-// How far a program is: what is written, and where nothing is.
+// tests/tools/progress_test.cpp - the progress line: what is written, and where nothing is.
 #include "tools/progress/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// What a body writes into a stream: a pseudo-terminal's, or a file's.
+/// Returns what a body writes into a stream: a pseudo-terminal's, or a file's.
 template <class Body>
 std::string written_to_terminal(Body&& body) {
     int master = -1;
@@ -20,7 +20,7 @@ std::string written_to_terminal(Body&& body) {
     std::FILE* terminal = fdopen(slave, "w");
     body(terminal);
     std::fflush(terminal);
-    std::string text;  // which comes in pieces
+    std::string text;  // which arrives in pieces
     pollfd readable{master, POLLIN, 0};
     constexpr int patience_ms = 300;
     while (poll(&readable, 1, patience_ms) == 1) {
