@@ -1,7 +1,7 @@
-// tests/fuzz/codecs_main.cpp - messages of a peer that are none: every decoder of every codec, type
-// and instruction set gets encodings that were changed by chance, from buffers of exactly their
-// length into buffers of exactly that of their elements. A sanitizer sees what reads or writes too
-// far; whoever does not come back hangs the test.
+// tests/fuzz/codecs_main.cpp - damaged messages of a peer: every decoder of every codec, type and
+// instruction set gets encodings with random changes, from buffers of exactly their length into
+// buffers of exactly that of their elements. A sanitizer sees accesses out of bounds; a decoder
+// that does not return hangs the test.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// xorshift64*: quick, and the same everywhere.
+/// Draw is xorshift64*: quick, and the same everywhere.
 class Draw {
   public:
     explicit Draw(std::uint64_t seed) : state_(88172645463325252U ^ (seed - 1) << 8U) {}
@@ -31,7 +31,7 @@ class Draw {
     std::uint64_t state_;
 };
 
-/// A header and an encoding.
+/// Returns a header and an encoding.
 Bytes message_of(const Codec& codec, Data data, std::size_t count) {
     const Bytes elements = make_data(data, codec.type, count);
     Bytes message(frame_header_bytes + bound_bytes(codec.id, element_bytes(codec.type), count));
@@ -63,7 +63,7 @@ struct Outcome {
     std::uint64_t inputs = 0, taken = 0;
 };
 
-/// One of them: as long as the message, or not.
+/// Decodes a message, of its own length or another.
 void feed(const Codec& codec, const Bytes& message, std::size_t count, std::byte* out, Draw& draw,
           Outcome& outcome) {
     const std::size_t size = draw.below(8) == 0 ? draw.below(message.size() + 40) : message.size();

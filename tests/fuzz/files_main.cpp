@@ -1,5 +1,5 @@
-// fuzz_files - feeds made-up texts to everything else that is read from files, and from messages of
-// other ranks that are records: fuzz_files --inputs 1000000.
+// fuzz_files - feeds made-up texts to everything else that is read from files, and from records in
+// messages of other ranks: fuzz_files --inputs 1000000.
 #include "fuzz/files_targets.hpp"
 #include "fuzz/mover_targets.hpp"
 

@@ -65,7 +65,8 @@ std::string bytes_of(const Record& record) {
     return writer.take();
 }
 
-/// One after another, as rank 0 gets them from two members in turn; the other ranks' verdicts.
+/// Reads records one after another, as rank 0 gets them from two members in turn, and the other
+/// ranks' verdicts.
 bool ready_records(std::string_view text) {
     Coordinator coordinator({{0, 1}, {1, 1}}, 4096);
     std::vector<Verdict> verdicts;
@@ -121,7 +122,7 @@ bool probe_request(std::string_view text) {
     return true;
 }
 
-/// In place of a message of as many bytes, and of a longer one; ahead of one.
+/// Reads notices in place of a message of as many bytes, of a longer one, and ahead of one.
 bool notices(std::string_view text) {
     std::array<std::byte, 64> bytes{};
     const std::size_t size = std::min(text.size(), bytes.size());
@@ -226,7 +227,7 @@ std::vector<Target> files_targets() {
         kept({kept_page()}),
         kept({probe_request_bytes({"/tmp/kept", "GC_TOPOLOGY probe", {{0, "n1"}, {4, "n2"}}}),
               probe_request_bytes({"", "GC_TOPOLOGY hwloc+probe", {{0, "a"}, {1, "b"}, {7, "c"}}}),
-              // Short, so that many mutations meet a rank.
+              // They are short, so that many mutations meet a rank.
               probe_request_bytes({"", "", {{0, ""}, {1, ""}, {2, ""}, {7, ""}}}),
               probe_request_bytes({})})};
     return {{"tuning", tuning, seeds[0]},

@@ -1,4 +1,4 @@
-// fuzz/files_targets.hpp - what is read from files and from records of other ranks, but for
+// fuzz/files_targets.hpp - targets that are read from files and from records of other ranks, except
 // settings and topologies, each with texts to begin with.
 #pragma once
 

@@ -1,4 +1,4 @@
-// fuzz/memory_inputs.hpp - what is written where a rank reads that shares memory with others.
+// fuzz/memory_inputs.hpp - makes what is written where a rank reads that shares memory with others.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 namespace gradcoll::fuzz {
 
 struct Outcome {
-    std::uint64_t inputs = 0, borne = 0;  ///< borne: nothing was found wrong
+    std::uint64_t inputs = 0, borne = 0;  ///< borne: no fault was found
 };
 
-/// Small, or at a limit of something.
+/// Returns a small number, or one at a limit.
 std::uint64_t number(Random& random);
 
-/// A few bytes here and there.
+/// Overwrites a few bytes here and there.
 void scribble(std::byte* bytes, std::size_t size, Random& random);
 
-/// A peer sends references to memory of its device (device/ipc), some of them damaged,
-/// and gives memory back in between.
+/// A ReferenceInput is a peer that sends references to memory of its device (device/ipc),
+/// some of them damaged, and gives memory back in between.
 class ReferenceInput {
   public:
     ReferenceInput();

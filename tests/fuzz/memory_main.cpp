@@ -1,6 +1,6 @@
-// fuzz_memory - a rank whose host shares memory with one that writes what it likes: the rings of
-// messages, the words and slots of calls of one host, references to memory of its device, and the
-// notes of a job's ranks. 10^7: fuzz_memory --inputs 10000000.
+// fuzz_memory - a rank shares memory with another one on its host that writes anything: the rings
+// of messages, the words and slots of calls of one host, references to memory of its device, and
+// the notes of a job's ranks. 10^7: fuzz_memory --inputs 10000000.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// Pages of zeros.
+/// Pages are filled with zeros.
 class Pages {
   public:
     explicit Pages(std::size_t size_bytes)
@@ -50,8 +50,8 @@ class Pages {
 
 // ---- rings of messages
 
-/// Rank 1 receives and sends while rank 0 writes records, feedback and cells. An honest rank 0 runs
-/// beside, so that messages are under way.
+/// In a RingInput rank 1 receives and sends while rank 0 writes records, feedback and cells. An
+/// honest rank 0 runs beside, so that messages are under way.
 class RingInput {
   public:
     void run(Random& random, Outcome& outcome) {
@@ -81,7 +81,7 @@ class RingInput {
   private:
     static constexpr std::size_t messages = 6, longest = 5000;
 
-    /// Receives have exactly their room, so that a sanitizer sees a byte behind it.
+    /// Starts receives with exactly their room, so that a sanitizer sees a byte behind it.
     void start(Lane& lane, int peer, std::vector<std::unique_ptr<std::byte[]>>& buffers,
                Random& random) {
         buffers.clear();
@@ -115,7 +115,7 @@ class RingInput {
         }
     }
 
-    /// In the next place, mostly, and as if it were there.
+    /// Writes a record, mostly in the next place, and as if it were complete.
     static void write_record(const ShmLayout& layout, Random& random) {
         Record* const outbox = layout.outbox(0, 1);
         const auto slots = static_cast<std::size_t>(layout.slots());
@@ -148,10 +148,10 @@ class RingInput {
 
 // ---- calls of one host
 
-/// Started calls only ask.
+/// This waiter never waits: calls that were started only poll.
 const Waiter never_waits(with_shared_core, nullptr, nullptr);
 
-/// Rank 0 starts calls; rank 1's part holds anything.
+/// In a GroupInput rank 0 starts calls; rank 1's part holds anything.
 class GroupInput {
   public:
     void run(Random& random, Outcome& outcome) {
@@ -188,7 +188,7 @@ class GroupInput {
         return choices;
     }
 
-    /// Words that say that rank 1 has come, mostly, with our signature or another.
+    /// Writes words that mostly say that rank 1 has come, with our signature or another.
     void answer(Random& random, std::uint64_t call) {
         std::byte* const part = memory_.data() + SegmentGroup::bytes_a_rank(2, sizes_);
         if (random.below(3) == 0)
@@ -238,7 +238,7 @@ class SheetInput {
         must(size > 8, "a sheet has a file", path);
         for (std::size_t changes = random.below(4); changes > 0; --changes) {
             const std::uint64_t word = number(random);
-            // What says how many have written and that it is closed stands in front.
+            // The words in front say how many have written and whether it is closed.
             const std::size_t reach = random.below(2) == 0 ? 8 : static_cast<std::size_t>(size) - 8;
             must(pwrite(file.number(), &word, 4, static_cast<off_t>(random.below(reach) / 4 * 4)) ==
                      4,

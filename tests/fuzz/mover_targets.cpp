@@ -13,7 +13,8 @@ namespace {
 
 using namespace gradcoll::mover;
 
-/// A step of many layers or micro-batches takes long to build, and says nothing new.
+/// Returns whether the text names many layers or micro-batches: such steps take long to build, and
+/// test nothing new.
 bool names_many(std::string_view text) {
     constexpr double many = 64;
     double number = 0;
@@ -43,14 +44,14 @@ bool cluster(std::string_view text) {
     return description(cluster_of, text);
 }
 
-/// Behind an option, without a file.
+/// Reads the form behind an option, without a file.
 bool short_form(std::string_view text) {
     if (text.find('=') == std::string_view::npos) return false;
     const auto document = read_document("--parallel", std::string(text));
     return accepted(document.status(), text) && accepted(parallel_of(*document).status(), text);
 }
 
-/// What is read is either refused or proven: no numbers are believed.
+/// Refuses or proves what is read: no numbers are trusted.
 bool move_plan(std::string_view text) {
     const auto document = document_of_text("fuzz", text);
     if (!accepted(document.status(), text)) return false;
@@ -71,7 +72,8 @@ bool move_plan(std::string_view text) {
     return true;
 }
 
-/// Of a step so small that the plan has nothing to move: with every start as the program has it.
+/// Returns the plan of a step so small that there is nothing to move: every start is as the program
+/// has it.
 std::string kept_plan() {
     const std::string inputs =
         R"({"model": {"layers": [{"name": "a", "repeat": 2, "parameters": 5, "input_bytes": 64,)"

@@ -1,4 +1,4 @@
-// fuzz/mover_targets.hpp - what plans of moves are made from and read from.
+// fuzz/mover_targets.hpp - targets for what plans of moves are made from and read from.
 #pragma once
 
 #include <vector>

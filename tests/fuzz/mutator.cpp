@@ -78,7 +78,7 @@ std::string by_chance(Random& random) {
     return text;
 }
 
-/// At, before or beyond a limit of the files.
+/// Returns a text at, before or beyond a limit of the files.
 std::string oversized(Random& random) {
     const std::size_t limit = random.below(2) == 0 ? longest_config_line : largest_config_bytes;
     std::string text = "\ncodec = ";

@@ -1,5 +1,5 @@
-// fuzz/mutator.hpp - texts that look like settings, more or less. The same seed and number give the
-// same text.
+// fuzz/mutator.hpp - makes texts that look like settings, more or less. The same seed and number
+// give the same text.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gradcoll::fuzz {
 
-/// xorshift64*.
+/// Random is xorshift64*.
 class Random {
   public:
     Random(std::uint64_t seed, std::uint64_t number);
@@ -21,7 +21,7 @@ class Random {
     std::uint64_t state_;
 };
 
-/// One of the seeds, unchanged or with a few mutations; now and then bytes by chance, or a
+/// Returns one of the seeds, unchanged or with a few mutations; now and then random bytes, or a
 /// text beyond the limits of a file.
 std::string make_input(std::span<const std::string_view> seeds, Random& random);
 

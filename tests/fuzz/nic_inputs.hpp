@@ -14,8 +14,8 @@ namespace gradcoll {
 
 using Random = std::mt19937_64;
 using Bytes = std::vector<std::byte>;
-/// So many that slots are short, and a new group costs little. The first `here` are on host 0, the
-/// others on host 1.
+/// There are so many ranks that slots are short, and a new group costs little. The first `here` are
+/// on host 0, the others on host 1.
 inline constexpr std::uint32_t fuzzed_ranks = 512;
 inline std::vector<std::uint32_t> fuzzed_hosts(std::uint32_t here) {
     std::vector<std::uint32_t> host_of_rank(fuzzed_ranks, 1);
@@ -31,7 +31,7 @@ inline void promise(bool holds, const char* what) {
     if (!holds) throw std::runtime_error(what);
 }
 
-/// A small number, one at an edge, or any.
+/// Returns a small number, one at a limit, or any.
 inline std::uint64_t number(Random& random) {
     switch (random() % 4) {
         case 0:
@@ -56,7 +56,7 @@ inline std::shared_ptr<NicMember> new_member(std::uint32_t rank,
     return std::make_shared<NicMember>(rank, std::move(region).value());
 }
 
-/// Some bytes of it become others, or some are missing.
+/// Changes some bytes, or removes some.
 inline void mutate(Bytes& bytes, Random& random, std::size_t header_bytes = 80) {
     if (bytes.empty()) return;
     for (std::uint64_t changes = random() % 4; changes > 0; --changes) {

@@ -1,7 +1,6 @@
-// tests/fuzz/nic_main.cpp - what others may tell an NIC agent, made up by chance: entries, frames
-// and vectors of ranks, frames of other agents, packets of processes; and what an agent may tell
-// its rank. Each is refused, or leaves everything as it may be. A sanitizer sees what reads or
-// writes too far.
+// tests/fuzz/nic_main.cpp - random messages to an NIC agent: entries, frames and vectors of ranks,
+// frames of other agents, packets of processes; and those of an agent to its rank. Each is refused,
+// or leaves a valid state. A sanitizer sees accesses out of bounds.
 #include <fmt/format.h>
 #include <sys/socket.h>
 
@@ -23,7 +22,7 @@ namespace {
 
 // ---- a rank
 
-/// Entries one after another, until one is refused.
+/// A RankInput is entries one after another, until one is refused.
 class RankInput {
   public:
     void run(Random& random, Outcome& outcome) {
@@ -118,7 +117,7 @@ class CodedInput {
 
 // ---- another agent
 
-/// Frames on one link, as many as come in one piece.
+/// An AgentInput is frames on one link, as many as come in one piece.
 class AgentInput {
   public:
     explicit AgentInput(const CodedInput& coded)

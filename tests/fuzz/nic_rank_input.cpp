@@ -14,7 +14,7 @@
 namespace gradcoll {
 namespace {
 
-/// Nothing comes by it but now and then what cannot be.
+/// A FuzzedDetour brings nothing except, now and then, what is impossible.
 class FuzzedDetour final : public FrameDetour {
   public:
     Status send(std::uint32_t, const OutgoingFrame&, std::span<const std::byte>) override {
@@ -35,7 +35,7 @@ class FuzzedDetour final : public FrameDetour {
     Random random_{1};
 };
 
-/// A frame's plain form: header and elements.
+/// Returns a frame's plain form: header and elements.
 Bytes plain_of(const Codec& codec, std::size_t count) {
     Bytes bytes(frame_header_bytes + count * sizeof(float));
     write_plain_header(codec, count, bytes.data());
@@ -60,7 +60,7 @@ FuzzedAgent::~FuzzedAgent() {
     std::filesystem::remove_all(directory_, ignored);
 }
 
-/// What an agent answers to a rank that joins.
+/// Sends what an agent answers to a rank that joins.
 void FuzzedAgent::answer() {
     rank_ = Descriptor(accept(door_.socket.number(), nullptr, nullptr));
     while (!rank_.is_open()) rank_ = Descriptor(accept(door_.socket.number(), nullptr, nullptr));

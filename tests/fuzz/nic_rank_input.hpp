@@ -1,5 +1,5 @@
-// tests/fuzz/nic_rank_input.hpp - what the agent of its host may tell a rank: entries, slots and
-// counters in the memory that they share, made up by chance.
+// tests/fuzz/nic_rank_input.hpp - what the agent of its host may send to a rank: random entries,
+// slots and counters in the memory that they share.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace gradcoll {
 
-/// The memory of rank 0, as its agent has it.
+/// FuzzedAgent has the memory of rank 0, as its agent has it.
 class FuzzedAgent {
   public:
     FuzzedAgent();
@@ -21,15 +21,15 @@ class FuzzedAgent {
     FuzzedAgent(const FuzzedAgent&) = delete;
     FuzzedAgent& operator=(const FuzzedAgent&) = delete;
 
-    /// A rank connects: another memory from now on.
+    /// Connects a rank, which gets another memory.
     AgentConnection meet();
     const NicLayout& layout() const { return region_.layout(); }
-    /// An entry, and bytes in its slot; mostly the next of `peer`.
+    /// Writes an entry, and bytes in its slot; mostly the next one of `peer`.
     void bring(Random& random, std::uint32_t peer, const NicNote& note, const Bytes& bytes,
                NicCoding coding);
-    /// Counters of how far frames are.
+    /// Writes counters that say how far frames are.
     void tell(Random& random, std::uint32_t peer);
-    /// What the rank has written since; how many frames.
+    /// Reads what the rank has written since; returns how many frames.
     std::uint64_t read_entries();
 
   private:
@@ -46,7 +46,7 @@ class FuzzedAgent {
     std::array<std::uint64_t, fuzzed_ranks> posted_{};
 };
 
-/// A rank with some messages under way.
+/// A ToRankInput is a rank with some messages under way.
 class ToRankInput {
   public:
     ToRankInput();
@@ -69,7 +69,7 @@ class ToRankInput {
     std::array<Message, 8> messages_;
 };
 
-/// A rank whose vector the agent adds.
+/// A ToSumsOfRankInput is a rank whose vector the agent adds.
 class ToSumsOfRankInput {
   public:
     ToSumsOfRankInput();

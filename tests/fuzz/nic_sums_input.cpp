@@ -34,7 +34,7 @@ void SumsInput::renew() {
         });
 }
 
-/// Mostly that of the next piece of one long vector.
+/// Returns a note, mostly that of the next piece of one long vector.
 NicNote SumsInput::note(Random& random) const {
     NicNote made = note_of(SumKind{ReduceOp::sum, ElementType::f32}, posted_, 1000);
     if (random() % 32 == 0) made.kind = static_cast<std::uint32_t>(number(random));
@@ -62,7 +62,8 @@ Bytes SumsInput::piece(Random& random, NicCoding& coding, bool as_it_travels) {
     return plain;
 }
 
-/// The rank's memory is what it is: longer pieces have bytes of earlier ones.
+/// Gives the agent a piece. The rank's memory is not refilled: longer pieces have bytes of earlier
+/// ones.
 bool SumsInput::hand_in(Random& random) {
     NicEntry entry;
     const Bytes bytes = piece(random, entry.coding, false);

@@ -1,5 +1,5 @@
-// tests/fuzz/nic_sums_input.hpp - vectors that an agent is to add, of ranks and agents that do not
-// keep to the rules.
+// tests/fuzz/nic_sums_input.hpp - vectors that an agent must add, from ranks and agents that break
+// the rules.
 #pragma once
 
 #include "fuzz/nic_inputs.hpp"
@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// One rank here, on host 0 of 2. An input is a piece of the rank or a frame of the other agent.
+/// A SumsInput has one rank here, on host 0 of 2. An input is a piece of the rank or a frame of the
+/// other agent.
 class SumsInput {
   public:
     SumsInput();

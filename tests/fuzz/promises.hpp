@@ -1,5 +1,5 @@
-// fuzz/promises.hpp - what must hold of any answer to any text. A promise that is broken ends the
-// process with a message.
+// fuzz/promises.hpp - what must hold for any answer to any text. A broken promise ends the process
+// with a message.
 #pragma once
 
 #include <string_view>
@@ -13,14 +13,14 @@ namespace gradcoll::fuzz {
 
 void must(bool holds, std::string_view promise, std::string_view text);
 
-/// Not empty, printable, and of a length that a person reads.
+/// Checks that a message is not empty, is printable, and is short enough for a person.
 void must_be_a_message(std::string_view message, std::string_view text);
 
-/// Whether the text was accepted; if not, that it says why.
+/// Returns whether the text was accepted; if not, checks that the status says why.
 bool accepted(const Status& status, std::string_view text);
 
-/// Whether a number from 2049 to 2^20 stands there: trees of so many ranks take long to build, and
-/// say nothing new.
+/// Returns whether the text has a number from 2049 to 2^20: trees of so many ranks take long to
+/// build, and test nothing new.
 bool names_many_ranks(std::string_view text);
 
 }  // namespace gradcoll::fuzz

@@ -1,5 +1,5 @@
-// fuzz/reference_input.cpp - a peer's references, on emulated devices, whose memory ends where it
-// ends: the copy of a byte behind it fails.
+// fuzz/reference_input.cpp - a peer's references, on emulated devices, where a copy of a byte
+// beyond the end of memory fails.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -19,21 +19,21 @@ namespace {
 constexpr std::size_t most_bytes = 5000;
 using Reference = std::array<std::byte, reference_bytes>;
 
-/// What a peer's reference should mean.
+/// Meant is a peer's reference and what it should mean.
 struct Meant {
     Reference reference{};
     std::size_t expected_bytes = 0;
-    std::byte value{};  ///< of each of the bytes
+    std::byte value{};  ///< value of each byte
 };
 
-/// What the receiver was told, and still may read.
+/// Held is what the receiver got and may still read.
 struct Held {
     const void* bytes = nullptr;
     std::size_t size_bytes = 0;
     std::byte value{};
 };
 
-/// Copies by streams, as the CPU cannot read a device's memory.
+/// Copier copies by streams, as the CPU cannot read a device's memory.
 class Copier {
   public:
     explicit Copier(Device& device)
@@ -49,7 +49,7 @@ class Copier {
         std::memset(pinned_, static_cast<int>(value), size_bytes);
         must(copied(to, pinned_, size_bytes), "own memory can be written", "references");
     }
-    /// Nothing if the device does not reach all of them.
+    /// Returns nothing if the device does not reach all of them.
     std::span<const std::byte> read(const void* from, std::size_t size_bytes) {
         if (size_bytes > most_bytes || !copied(pinned_, from, size_bytes)) return {};
         return {pinned_, size_bytes};
@@ -67,7 +67,7 @@ class Copier {
     std::unique_ptr<DeviceMark> mark_;
 };
 
-/// Memory of the peer, which gives it back and takes other.
+/// Owned is memory of the peer, which gives it back and takes other memory.
 class Owned {
   public:
     Owned(Device& device, Copier& copier) : device_(device), copier_(copier) {}
@@ -102,7 +102,8 @@ class Owned {
     std::byte value_{};
 };
 
-/// One to three words or places, so that a lie on the allocation comes with a handle that is none.
+/// Damages one to three words or places, so that a wrong allocation may come with an invalid
+/// handle.
 void damage(Meant& meant, Random& random) {
     constexpr std::size_t words = 7, handle = 8 * words, handle_bytes = sizeof(DeviceHandle);
     static_assert(handle + handle_bytes <= reference_bytes);
@@ -149,7 +150,7 @@ void ReferenceInput::Impl::must_read(const Held& held, std::string_view promise)
          promise, "references");
 }
 
-/// Whether it was accepted.
+/// Takes a reference; returns whether it was accepted.
 bool ReferenceInput::Impl::take(const Meant& meant, bool honest, PeerDeviceMemory& received,
                                 Held& held, Random& random) {
     const std::size_t length =
@@ -163,7 +164,7 @@ bool ReferenceInput::Impl::take(const Meant& meant, bool honest, PeerDeviceMemor
             must_read(held, "a reference that is refused does away with nothing");
         return false;
     }
-    // Another reference that is accepted may say that the memory of earlier ones is gone.
+    // Accepting another reference may end the memory of earlier ones.
     held = {};
     if (honest) {
         held = {*bytes, meant.expected_bytes, meant.value};

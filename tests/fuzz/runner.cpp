@@ -27,7 +27,7 @@ struct Options {
     unsigned limit_s = 60;
 };
 
-/// Set while inputs run, for those who must find the one that broke a promise.
+/// This is set while inputs run, to find the one that broke a promise.
 std::uint64_t current_input = 0;
 void name_the_input() {
     fmt::print(stderr, "input number {}: repeat it with --first {} --inputs 1\n", current_input,
@@ -79,7 +79,7 @@ std::vector<Counts> run_all(const Fuzz& fuzz, const Options& options) {
     return counts;
 }
 
-/// Whether every parser accepted and refused some.
+/// Prints the counts; returns whether every parser accepted and refused some texts.
 bool print(const Fuzz& fuzz, const std::vector<Counts>& counts) {
     bool useful = true;
     for (std::size_t t = 0; t < counts.size(); ++t) {

@@ -1,4 +1,4 @@
-// fuzz_settings_guided - the same targets, driven by clang's libFuzzer: cmake
+// fuzz_settings_guided - runs the same targets with clang's libFuzzer: cmake
 // -DGRADCOLL_LIBFUZZER=ON with CC=clang CXX=clang++. The first byte of an input chooses the target.
 #include <cstddef>
 #include <cstdint>

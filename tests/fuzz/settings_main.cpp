@@ -13,7 +13,7 @@
 namespace gradcoll::fuzz {
 namespace {
 
-/// The same text from a disk must read the same.
+/// FileCheck checks that the same text reads the same from a disk.
 class FileCheck {
   public:
     FileCheck() { std::filesystem::create_directory(folder_); }

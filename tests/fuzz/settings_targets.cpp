@@ -24,7 +24,8 @@ bool is_printable(std::string_view text) {
 
 // ---- layers: an environment and a file ----------------------------------------------------------
 
-/// Lines before the first empty one are the environment, the others the file.
+/// Makes a set of options: lines before the first empty one are the environment, the others the
+/// file.
 OptionSet set_from(std::string_view text) {
     std::vector<std::string_view> entries;
     while (!text.empty()) {
@@ -37,8 +38,8 @@ OptionSet set_from(std::string_view text) {
     return OptionSet(entries, parse_config(text, "fuzz.conf"));
 }
 
-/// The file has no escapes: a value with both quotes, or unprintable bytes, cannot be written
-/// there.
+/// Returns whether a set can be written to a file, which has no escapes: a value with both quotes,
+/// or unprintable bytes, cannot be written.
 bool can_be_written(const OptionSet& set) {
     return std::all_of(option_table().begin(), option_table().end(), [&](const OptionInfo& row) {
         const std::string& value = set.text(row.id);
@@ -95,7 +96,7 @@ bool config_file(std::string_view text) {
 
 // ---- single values ------------------------------------------------------------------------------
 
-/// Every option is asked. Settings::parse must agree for those that it reads.
+/// Asks every option. Settings::parse must agree for those that it reads.
 bool setting(std::string_view text) {
     if (names_many_ranks(text)) return false;
     bool any = false;
@@ -139,8 +140,8 @@ bool byte_sizes(std::string_view text) {
 
 // ---- lists --------------------------------------------------------------------------------------
 
-/// Which ends of `name` each pattern's beginning matches, one letter of the pattern after the
-/// other.
+/// Returns whether the pattern matches, by a simple method: letter by letter of the pattern it
+/// keeps which beginnings of `name` match.
 bool plainly_matches(std::string_view pattern, std::string_view name) {
     std::vector<bool> taken(name.size() + 1);
     taken[0] = true;
@@ -154,7 +155,8 @@ bool plainly_matches(std::string_view pattern, std::string_view name) {
     return taken[name.size()];
 }
 
-/// The name is what follows the last line break. What brackets hold is left to fnmatch().
+/// Tests a filter with the name that follows the last line break. The content of brackets is left
+/// to fnmatch().
 bool name_filter(std::string_view text) {
     text = text.substr(0, text.find('\0'));  // neither the environment nor MPI has names beyond it
     const std::size_t cut = text.rfind('\n');
@@ -176,7 +178,8 @@ bool name_filter(std::string_view text) {
     return true;
 }
 
-/// From some number on a list without periods says the same; one with periods repeats itself.
+/// Tests a filter: from some number on a list without periods stays the same; one with periods
+/// repeats itself.
 bool call_filter(std::string_view text) {
     const auto filter = CallFilter::parse(text);
     if (!accepted(filter.status(), text)) return false;

@@ -1,4 +1,4 @@
-// fuzz/settings_targets.hpp - every parser of settings, fed with any bytes, and what must hold of
+// fuzz/settings_targets.hpp - every parser of settings, fed with any bytes, and what must hold for
 // the answer.
 #pragma once
 

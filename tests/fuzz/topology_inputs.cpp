@@ -21,7 +21,7 @@ struct Piece {
     std::size_t at, length;
 };
 
-/// Where runs of characters of that kind stand.
+/// Returns where runs of characters of that kind are.
 template <class Predicate>
 std::vector<Piece> runs_of(const std::string& text, Predicate belongs) {
     std::vector<Piece> runs;
@@ -34,7 +34,7 @@ std::vector<Piece> runs_of(const std::string& text, Predicate belongs) {
     return runs;
 }
 
-/// What stands between quotation marks; or words, if there are none.
+/// Returns the texts between quotation marks; or words, if there are none.
 std::vector<Piece> values_of(const std::string& text) {
     std::vector<Piece> values;
     for (std::size_t open = text.find('"'); open != text.npos;) {
@@ -100,7 +100,7 @@ std::string file_bytes(std::string_view name) {
     broken("recorded files are there", name);
 }
 
-/// Up to the first empty line (else the first line) that begins at or behind `at`.
+/// Returns the end of the first empty line (else of the first line) that begins at or behind `at`.
 std::size_t cut_at(const std::string& text, std::size_t at) {
     std::size_t cut = text.find("\n\n", at);
     if (cut == text.npos || cut > at + 2000) cut = text.find('\n', at);

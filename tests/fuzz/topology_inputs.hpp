@@ -1,5 +1,5 @@
-// fuzz/topology_inputs.hpp - recorded topologies, damaged so that many of them still mean
-// something.
+// fuzz/topology_inputs.hpp - makes recorded topologies with such damage that many of them still
+// mean something.
 #pragma once
 
 #include <initializer_list>
@@ -11,13 +11,13 @@
 
 namespace gradcoll::fuzz {
 
-/// Half of the texts are those of make_input(); in the others numbers, quoted values and whole
-/// lines of a seed are replaced, doubled, removed or moved, which leaves their form alone.
+/// Makes a text: half of them are those of make_input(); in the others numbers, quoted values and
+/// whole lines of a seed are replaced, doubled, removed or moved, which leaves their form alone.
 std::string make_topology_input(std::span<const std::string_view> seeds, Random& random);
 
-/// Files of tests/golden/topologies, or of the unpacked recorded archives, that stay in memory. Of
-/// a file longer than 24,000 bytes: three pieces of 6,000, cut at empty lines or line ends. A
-/// missing file ends the program.
+/// Returns files of tests/golden/topologies, or of the unpacked recorded archives, that stay in
+/// memory. A file longer than 24,000 bytes becomes three pieces of 6,000, cut at empty lines or
+/// line ends. A missing file ends the program.
 std::span<const std::string_view> recorded(std::initializer_list<std::string_view> files);
 
 }  // namespace gradcoll::fuzz

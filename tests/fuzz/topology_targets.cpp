@@ -36,7 +36,7 @@ bool is_a_host(const Result<TreeSpec>& host, std::string_view text) {
 
 // ---- trees as they are written ------------------------------------------------------------------
 
-/// Repetition ("16x 16x") multiplies: texts that ask for many vertices take long.
+/// Returns whether repetition ("16x 16x") multiplies to many vertices, which take long.
 bool repeats_often(std::string_view text) {
     constexpr double many = 1 << 12;
     double product = 1, number = 0;
@@ -81,7 +81,7 @@ bool host_list(std::string_view text) {
     return true;
 }
 
-/// A host a line: its name, its address and its pattern with blanks between them.
+/// Reads lines of a host's name, its address and its pattern with blanks between them.
 bool addresses(std::string_view text) {
     if (names_many_ranks(text)) return false;
     std::vector<SlurmAddress> hosts;
@@ -121,7 +121,8 @@ bool nccl(std::string_view text) {
     return is_host;
 }
 
-/// Half of the ranks use one of the GPUs that the machine shows, the others none.
+/// Checks trees in which half of the ranks use one of the GPUs that the machine shows, the others
+/// none.
 bool ranks_fit_gpus(const Machine& machine, std::string_view text) {
     const std::vector<RankGpu> gpus = machine.gpus();
     if (gpus.empty()) return true;
@@ -144,7 +145,7 @@ bool hwloc(std::string_view text) {
            ranks_fit_gpus(*machine, text);
 }
 
-/// What a rank would tell of itself: bytes that peers get.
+/// Reads a rank's report about itself: bytes that peers get.
 bool report(std::string_view text) {
     std::vector<std::string> notes;
     const std::vector<std::string> reports{std::string(text), std::string(text)};

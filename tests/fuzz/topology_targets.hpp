@@ -1,5 +1,5 @@
-// fuzz/topology_targets.hpp - everything that a topology is read from, fed with any bytes: a
-// message or a tree, and neither a crash nor a text that takes long.
+// fuzz/topology_targets.hpp - everything that a topology is read from, fed with any bytes: it gives
+// a message or a tree, and neither a crash nor a long run.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// fuzz/topology_trees.hpp - what every tree promises (topology/tree.hpp), checked.
+// fuzz/topology_trees.hpp - checks the promises of every tree (topology/tree.hpp).
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,13 @@
 
 namespace gradcoll::fuzz {
 
-/// Parents, children, ranks, heights and counts agree; links are figures; the bytes read back.
+/// Checks that parents, children, ranks, heights and counts agree, links are figures, and the bytes
+/// read back.
 void must_be_a_tree(const Tree& tree, std::string_view text);
 
-/// The cables join nodes that are there, and a switch tree of it with a rank on every host, and one
-/// on a host that is not in it, is a tree. False: the fabric has no such tree (a circle).
+/// Checks that the cables join existing nodes, and that a switch tree of the fabric with a rank on
+/// every host, and one on a host that is not in it, is a tree. Returns false if the fabric has no
+/// such tree (a circle).
 bool becomes_a_tree(const Fabric& fabric, std::string_view text);
 
 }  // namespace gradcoll::fuzz
