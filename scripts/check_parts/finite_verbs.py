@@ -73,6 +73,9 @@ AFTER_NOUNS = set("""
     cannot do will would should need by beside at per for inside
 """.split())
 
+SELDOM_NOUNS = {"checks", "copies", "counts"}  # where they open a sentence
+COUNTING = {"these", "those", "all", "some", "others", "both", "many", "most", "few", "two", "three", "four"}
+
 # A word that may be a noun is a verb before these: "... form a group".
 OPENS_OBJECT = {"a", "an", "the", "its", "their", "it", "them", "all", "each", "every", "this", "no", "one", "what"}
 # A form in -s is a verb after these, which stand before a noun without it: "this counts ...".
@@ -114,7 +117,7 @@ def is_finite(words, index):
     if before in HELPING and word in BARE:
         return False  # an infinitive, or part of a verb that has been counted
     if index == 0 and word in ALSO_NOUNS | BARE_NOUNS:
-        return after not in AFTER_NOUNS
+        return after not in AFTER_NOUNS or word in SELDOM_NOUNS
     if before in PRONOUNS and (word.endswith("ed") or word in PAST):
         return True
     if word in THIRD:
@@ -124,7 +127,7 @@ def is_finite(words, index):
     if before in PRONOUNS:
         return True
     if before in BEFORE_NOUNS:
-        return False
+        return before in COUNTING and word not in BARE_NOUNS
     return word not in BARE_NOUNS or after in OPENS_OBJECT or (before.endswith("s") and len(before) > 3)
 
 
