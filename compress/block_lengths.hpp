@@ -6,10 +6,10 @@
 
 namespace gradcoll {
 
-inline constexpr std::size_t block_length_bytes = 4;  ///< of an entry
+inline constexpr std::size_t block_length_bytes = 4;  ///< length of an entry
 
-/// Whether an encoding is worth its bytes. A block costs an entry at most, and the plain ones
-/// beside it another two: so with all of them no message is longer than header and elements.
+/// Returns whether an encoding is worth its bytes. A block costs an entry at most, and the plain
+/// ones beside it another two: so with all of them no message is longer than header and elements.
 constexpr bool saves_bytes(std::size_t encoded_bytes, std::size_t plain_bytes) {
     return encoded_bytes + 3 * block_length_bytes <= plain_bytes;
 }
@@ -17,12 +17,12 @@ constexpr bool saves_bytes(std::size_t encoded_bytes, std::size_t plain_bytes) {
 /// Puts the list together, block by block. Plain blocks next to each other share an entry.
 class BlockLengthsWriter {
   public:
-    /// Null: it is only counted.
+    /// Writes to `out`; if it is null the entries are only counted.
     explicit BlockLengthsWriter(std::byte* out) : out_(out) {}
     void add_encoded(std::size_t size_bytes);
     void add_plain();
 
-    /// Whether the message needs the list: not if all its blocks are plain.
+    /// Returns whether the message needs the list, which it does not if all its blocks are plain.
     bool has_encoded() const { return has_encoded_; }
     std::size_t size_bytes() const { return entries_ * block_length_bytes; }
 
@@ -35,7 +35,7 @@ class BlockLengthsWriter {
     bool has_encoded_ = false;
 };
 
-/// What an entry says. Of a peer: any number.
+/// BlockEntry is what an entry says. The entry of a peer may say any number.
 struct BlockEntry {
     bool is_plain_run = false;
     std::size_t value =

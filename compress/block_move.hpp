@@ -10,13 +10,13 @@
 
 namespace gradcoll {
 
-/// Blocks from one table to another. All memory is reached by the device.
+/// BlockMove moves blocks from one table to another. All memory is reached by the device.
 struct BlockMove {
     const std::byte* in = nullptr;
     std::byte* out = nullptr;
     const CodedBlock* from = nullptr;  ///< where each lies in `in`, as the device finds it
     CodedBlock* to =
-        nullptr;            ///< its offset_bytes say where in `out`; size_bytes, is_plain get set
+        nullptr;  ///< sets where in `out` each goes by offset_bytes; size_bytes, is_plain get set
     std::size_t count = 0;  ///< blocks
 };
 

@@ -25,7 +25,7 @@ struct BlockMoveJob {
     }
 
   private:
-    /// By the longest words that both ends are aligned to. What is left is less than a word.
+    /// Copies by the longest words that both ends are aligned to. What is left is less than a word.
     template <class Warp>
     static constexpr void copy(const std::byte* from, std::byte* to, std::size_t size_bytes) {
         std::size_t done = 0;
@@ -37,7 +37,7 @@ struct BlockMoveJob {
             done = copy_words<Warp, std::uint16_t>(from, to, size_bytes);
         copy_words<Warp, std::uint8_t>(from + done, to + done, size_bytes - done);
     }
-    /// How many bytes that were.
+    /// Returns how many bytes were copied.
     template <class Warp, class Word>
     static constexpr std::size_t copy_words(const std::byte* from, std::byte* to,
                                             std::size_t size_bytes) {

@@ -7,16 +7,16 @@
 
 namespace gradcoll {
 
-/// Dense, whatever the numbers are. Allocates when it is made.
+/// ByCodec is dense, whatever the numbers are. Allocates when it is made.
 template <class T>
 class ByCodec {
   public:
     ByCodec() : values_(all_codec_forms().size()) {}
 
-    /// Of the form that serves it.
+    /// Returns the value for the form that serves the codec.
     T& operator[](CodecId codec) { return values_[form_index_of(codec)]; }
     const T& operator[](CodecId codec) const { return values_[form_index_of(codec)]; }
-    /// By place in all_codec_forms().
+    /// Returns a value by its place in all_codec_forms().
     T& at_form(std::size_t form) { return values_[form]; }
     const T& at_form(std::size_t form) const { return values_[form]; }
     auto begin() { return values_.begin(); }

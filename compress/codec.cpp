@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// The best set that CPU and GC_CPU allow and that kernels are compiled for.
+/// Returns the best set that CPU and GC_CPU allow and that kernels are compiled for.
 InstructionSet best_set() {
     static const InstructionSet best = [] {
         for (const InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2})
@@ -18,7 +18,7 @@ InstructionSet best_set() {
     return best;
 }
 
-/// Those of the set, or of the next lower one that has some.
+/// Returns the kernels of the set, or of the next lower one that has some.
 Kernels kernels_of(const CodecEntry& entry, ElementType type, InstructionSet set) {
     const KernelsBySet& by_set = entry.stage->kernels;
     const KernelsOf sets[] = {by_set.scalar, by_set.avx2, by_set.avx512};

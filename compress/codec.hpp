@@ -12,31 +12,31 @@
 
 namespace gradcoll {
 
-/// The kernels of one codec for one element type on this CPU. Stateless; thread safe if buffers do
-/// not overlap; never allocates. Every instruction set gives the same bytes (tests/compress).
-/// Buffers need no alignment; 64 bytes is fastest.
+/// A Codec has the kernels of one codec for one element type on this CPU. It is stateless; thread
+/// safe if buffers do not overlap; never allocates. Every instruction set gives the same bytes
+/// (tests/compress). Buffers need no alignment; 64 bytes is fastest.
 struct Codec {
-    /// Whether there are kernels; the others need it.
+    /// Returns whether there are kernels, which the other functions need.
     bool is_there() const { return kernels.encode != nullptr; }
     /// Writes to `out` and returns how many bytes: at most bound_bytes(id, element size, count),
     /// and as many as that if the codec has a fixed rate. Nothing behind the bound is touched.
     std::size_t encode(const void* in, std::size_t count, std::byte* out) const {
         return kernels.encode(parameters, in, count, out);
     }
-    /// Like encode() for the values in[i] + residual[i]; afterwards residual[i] is what the
+    /// Encodes the values in[i] + residual[i] as encode() does; afterwards residual[i] is what the
     /// receiver will not get (0 where that would be NaN or Inf). Residuals are fp32, for fp64
     /// elements fp64.
     std::size_t encode_with_residual(const void* in, void* residual, std::size_t count,
                                      std::byte* out) const {
         return kernels.encode_with_residual(parameters, in, residual, count, out);
     }
-    /// `in` holds in_bytes bytes from a peer, untrusted: false if that is not the length of an
+    /// Decodes in_bytes bytes from a peer, untrusted. Returns false if that is not the length of an
     /// encoding of `count` elements, or if the bytes are none (then `out` is unspecified). Whatever
     /// they are, nothing outside in[0, in_bytes) is read and nothing outside `out` is touched.
     bool decode(const std::byte* in, std::size_t in_bytes, std::size_t count, void* out) const {
         return kernels.decode(in, in_bytes, count, out);
     }
-    /// out[i] = base[i] + decoded[i]; `base` may be `out`.
+    /// Computes out[i] = base[i] + decoded[i]; `base` may be `out`.
     bool decode_sum(const std::byte* in, std::size_t in_bytes, std::size_t count, const void* base,
                     void* out) const {
         return kernels.decode_sum(in, in_bytes, count, base, out);
@@ -48,16 +48,16 @@ struct Codec {
     Kernels kernels;
 };
 
-/// The best kernels on this CPU. Errors: unsupported if the codec is not defined for the type.
-/// `exact` is here too (encode is a copy), so that error feedback can flush a residual through an
-/// exact hop.
+/// Returns the best kernels on this CPU. Errors: unsupported if the codec is not defined for the
+/// type. `exact` is here too (encode is a copy), so that error feedback can flush a residual
+/// through an exact hop.
 Result<Codec> codec_for(CodecId id, ElementType type);
-/// The same of plain(id) given these parameters, which this process need not have met before.
+/// Does the same for plain(id) given these parameters, which this process need not have met before.
 Result<Codec> codec_for(CodecId id, const CodecParameters& parameters, ElementType type);
 
-/// The kernels of one instruction set (of a lower one if the codec has none for it), for tests and
-/// benchmarks that compare them. GC_CPU does not limit these. Errors: also unsupported if this CPU
-/// does not run the set, or lacks an extension of it that the kernels need.
+/// Returns the kernels of one instruction set (of a lower one if the codec has none for it), for
+/// tests and benchmarks that compare them. GC_CPU does not limit these. Errors: also unsupported if
+/// this CPU does not run the set, or lacks an extension of it that the kernels need.
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set);
 bool kernels_available(InstructionSet set);
 

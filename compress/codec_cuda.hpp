@@ -8,16 +8,16 @@
 
 namespace gradcoll {
 
-/// As DevicePlugin::runs_codec says.
+/// Implements DevicePlugin::runs_codec.
 bool runs_codec_cuda(CodecId codec, const CodecParameters& parameters, ElementType type);
 
-/// As LaunchCodec says; launch.stream is a cudaStream_t of the current device.
+/// Implements LaunchCodec; launch.stream is a cudaStream_t of the current device.
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 
-/// LaunchBlockMoves, likewise.
+/// Implements LaunchBlockMoves; `stream` is a cudaStream_t, too.
 Status launch_block_moves_cuda(void* stream, std::span<const BlockMove> moves);
 
-/// The same as launch_codec_cuda in one form, for tests and benchmarks.
+/// Does what launch_codec_cuda() does in one form, for tests and benchmarks.
 Status launch_codec_cuda_form(CodecForm form, const CodecLaunch& launch,
                               std::span<const CodecJob> jobs);
 

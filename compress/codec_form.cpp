@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// What of a codec's text asks for another form, with some value.
+/// Asking is a parameter of a codec's text that asks for another form, with some value.
 struct Asking {
     const char* parameter;
     CodecParameters parameters;
@@ -16,7 +16,7 @@ struct Asking {
 const Asking askings[] = {
     {"/abs", {.abs = 1}}, {"/rel", {.rel = 1.0 / 128}}, {"/seed", {.seed = 1}}};
 
-/// The table's objects live as long as the program.
+/// Returns the member that serves a form. The table's objects live as long as the program.
 const CodecMember* member_of(const NamedForm& form) {
     const CodecEntry& entry = codec_entries()[place_of_codec(number_of(form.codec))];
     return form_of(entry, form.parameters).member;
@@ -33,7 +33,7 @@ struct Forms {
                 add({codec, parameters, std::string(name_of(codec)) + parameter});
         }
     }
-    /// Parameters that change nothing are no form.
+    /// Adds the form if its parameters change anything.
     void add(NamedForm form) {
         const CodecMember* const member = member_of(form);
         if (std::ranges::find(members, member) != members.end()) return;

@@ -11,16 +11,16 @@
 namespace gradcoll {
 
 struct NamedForm {
-    CodecId codec = CodecId::exact;  ///< without parameters
-    CodecParameters parameters;      ///< some that ask for it; none: the usual one
+    CodecId codec = CodecId::exact;  ///< codec without parameters
+    CodecParameters parameters;      ///< parameters that ask for the form; none: the usual one
     std::string name;                ///< "int8", "int8/abs"
 };
 
-/// In the order of the table; the usual form of a codec before its others.
+/// Returns the forms in the order of the table, the usual form of a codec before its others.
 std::span<const NamedForm> all_codec_forms();
-/// Place in all_codec_forms() of what serves a registered codec.
+/// Returns the place in all_codec_forms() of what serves a registered codec.
 std::size_t form_index_of(CodecId codec);
-/// The same as a codec. Errors: those of codec_with().
+/// Returns the form as a codec. Errors: those of codec_with().
 Result<CodecId> codec_of(const NamedForm& form);
 const CodecRates& rates_of(const NamedForm& form);
 

@@ -18,9 +18,10 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t most_kept = 255;
-constexpr int place_bits = 8;  // of CodecId: below is the number
+constexpr int place_bits = 8;  // bits of CodecId that hold the number; above them is the place
 
-/// The codecs with parameters that this process has met. Entries stay where they are.
+/// KeptCodecs has the codecs with parameters that this process has met. Entries stay where they
+/// are.
 class KeptCodecs {
   public:
     struct Entry {
@@ -46,7 +47,7 @@ class KeptCodecs {
         }
         return static_cast<CodecId>((place + 1) << place_bits | spec.number());
     }
-    /// Null: nothing is kept there.
+    /// Returns null if nothing is kept there.
     const Entry* find(CodecId codec) const {
         const std::size_t place = static_cast<std::size_t>(codec) >> place_bits;
         if (place == 0 || place > count_.load(std::memory_order_acquire)) return nullptr;
@@ -72,7 +73,7 @@ const CodecEntry& entry_of(CodecId codec) {
     return codec_entries()[place_of_codec(number_of(codec))];
 }
 
-/// What serves it, as its parameters ask.
+/// Returns what serves the codec, as its parameters ask.
 CodecEntry serving(CodecId codec) {
     const CodecEntry& entry = entry_of(codec);
     return has_parameters(codec) ? form_of(entry, parameters_of(codec)) : entry;
@@ -103,7 +104,7 @@ std::size_t index_of(CodecId codec) {
 
 namespace {
 
-/// What is packed is kept without that, too: without_packing() must not fail.
+/// Returns the id. What is packed is kept without that, too: without_packing() must not fail.
 Result<CodecId> id_of(const CodecSpec& spec) {
     CodecParameters parameters = spec.parameters();
     if (parameters == CodecParameters{}) return CodecId{spec.number()};

@@ -15,10 +15,11 @@
 
 namespace gradcoll {
 
-/// A registered codec and its parameters. The low byte is the codec's number, which travels on the
-/// wire and never changes its meaning; any number of the table is one, also without a constant
-/// here: these are for code that means just that codec. The high byte is 0 without parameters, else
-/// where this process keeps them (codec_with): other processes may keep them elsewhere.
+/// A CodecId is a registered codec and its parameters. The low byte is the codec's number, which
+/// travels on the wire and never changes its meaning; any number of the table is one, also without
+/// a constant here: these are for code that means just that codec. The high byte is 0 without
+/// parameters, else where this process keeps them (codec_with): other processes may keep them
+/// elsewhere.
 enum class CodecId : std::uint16_t {
     exact = 0,
     nm_1_4 = 1,
@@ -37,85 +38,89 @@ enum class CodecId : std::uint16_t {
     nm_2_4_int4 = 14,
 };
 
-/// A mark for some codecs, by number_of().
+/// A CodecSet marks some codecs, by number_of().
 using CodecSet = std::bitset<256>;
 
 constexpr std::uint8_t number_of(CodecId codec) {
     return static_cast<std::uint8_t>(codec);
 }
-/// Without its parameters.
+/// Returns the codec without its parameters.
 constexpr CodecId plain(CodecId codec) {
     return CodecId{number_of(codec)};
 }
 
-/// Without parameters, in the order of the table; the first is `exact`.
+/// Returns the codecs without parameters, in the order of the table; the first is `exact`.
 std::span<const CodecId> all_codecs();
 bool is_registered(CodecId codec);
-/// Place of plain(codec) in all_codecs(). This and what follows need a registered codec.
+/// Returns the place of plain(codec) in all_codecs(). This and what follows need a registered
+/// codec.
 std::size_t index_of(CodecId codec);
 
-/// The same for the same parameters. Errors: out_of_memory if the process has used 255 different
-/// ones before.
+/// Returns the codec with these parameters, the same id for the same parameters. Errors:
+/// out_of_memory if the process has used 255 different ones before.
 Result<CodecId> codec_with(CodecId codec, const CodecParameters& parameters);
 CodecParameters parameters_of(CodecId codec);
-/// How its messages are packed once more; and the same codec with messages as they are.
+/// Returns how its messages are packed once more; without_packing() is the same codec with messages
+/// as they are.
 Packing packing_of(CodecId codec);
 CodecId without_packing(CodecId codec);
 
-/// From its text (compress/codec_spec.hpp). Errors: invalid_argument that names the value and lists
-/// what is allowed; those of codec_with().
+/// Reads a codec from its text (compress/codec_spec.hpp). Errors: invalid_argument that names the
+/// value and lists what is allowed; those of codec_with().
 Result<CodecId> codec_from_name(std::string_view name);
-/// What codec_from_name() reads. Stays valid.
+/// Returns the text that codec_from_name() reads. It stays valid.
 std::string_view name_of(CodecId codec);
-/// For people: "keeps the 2 largest magnitudes of every 4 adjacent values".
+/// Returns a text for people: "keeps the 2 largest magnitudes of every 4 adjacent values".
 std::string description_of(CodecId codec);
 
-/// Whether the codec is defined for elements of this type.
+/// Returns whether the codec is defined for elements of this type.
 bool codec_supports(CodecId codec, ElementType type);
-/// For people: "all types", "fp16, bf16, fp32, fp64".
+/// Returns a text for people: "all types", "fp16, bf16, fp32, fp64".
 std::string types_of(CodecId codec);
 
 /// A codec works on blocks of this many elements: ranges are cut at multiples of it, so that a
 /// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact; it
 /// divides lossy_block_elems.
 std::size_t codec_block_elems(CodecId codec);
-/// The same of plain(codec) given these parameters.
+/// Does the same for plain(codec) given these parameters.
 std::size_t codec_block_elems(CodecId codec, const CodecParameters& parameters);
 
-/// Which parameters the codec may be given.
+/// Returns which parameters the codec may be given.
 const TakenParameters& parameters_for(CodecId codec);
-/// Whether each call is to say what it may lose: CodecParameters::abs.
+/// Returns whether each call is to say what it may lose: CodecParameters::abs.
 bool waits_for_tolerance(CodecId codec);
-/// For programs in which no call says it. Errors: invalid_argument if the codec waits for one.
+/// Checks the codec for programs in which no call says it. Errors: invalid_argument if the codec
+/// waits for one.
 Status check_told(CodecId codec);
-/// The same codec, waiting for a tolerance; itself if it does so already or cannot keep one.
+/// Returns the codec waiting for a tolerance; itself if it does so already or cannot keep one.
 /// Errors: those of codec_with().
 Result<CodecId> told_by_call(CodecId codec);
 
-/// How many parts of what a call may lose one encoding takes: 0 of exact, and 1 unless the codec
-/// waits for its tolerance and says more.
+/// Returns how many parts of what a call may lose one encoding takes: 0 for exact, and 1 unless the
+/// codec waits for its tolerance and says more.
 int loss_parts_of(CodecId codec);
 inline constexpr int most_loss_parts = 64;
-/// The same codec with so many, 1 to most_loss_parts. Precondition: waits_for_tolerance(), or
-/// parameters_for() has abs. Errors: those of codec_with().
+/// Returns the codec with so many parts, 1 to most_loss_parts. waits_for_tolerance() must hold, or
+/// parameters_for() have abs. Errors: those of codec_with().
 Result<CodecId> with_loss_parts(CodecId codec, int parts);
-/// Whether it waits for its tolerance, and a looser one makes all its encodings shorter.
+/// Returns whether it waits for its tolerance, and a looser one makes all its encodings shorter.
 bool shortens_with_tolerance(CodecId codec);
 
-/// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
+/// Returns whether every encoding is exactly bound_bytes() long, so that a receiver knows its
+/// length.
 bool has_fixed_rate(CodecId codec);
-/// The same of plain(codec) given these parameters, of which a peer may have said some.
+/// Does the same for plain(codec) given these parameters, of which a peer may have said some.
 bool has_fixed_rate(CodecId codec, const CodecParameters& parameters);
 
-/// The most bytes that `count` elements of `elem_bytes` each encode to: what a buffer must have
-/// room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of
-/// the block.
+/// Returns the most bytes that `count` elements of `elem_bytes` each encode to: what a buffer must
+/// have room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple
+/// of the block.
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
-/// The same of plain(codec) given these parameters.
+/// Does the same for plain(codec) given these parameters.
 std::size_t bound_bytes(CodecId codec, const CodecParameters& parameters, std::size_t elem_bytes,
                         std::size_t count);
 
-/// How fast the stage says that it is, unmeasured here.
+/// Returns how fast the stage says that it is, unmeasured here.
 const CodecRates& rates_of(CodecId codec);
 
 }  // namespace gradcoll

@@ -20,7 +20,7 @@ std::string text_of(const CodecLaunch& launch) {
     return CodecSpec::of(number_of(launch.codec)).with(launch.parameters).text();
 }
 
-/// One buffer of a job: where it is, and to what it must be aligned; 0: it is not used.
+/// Buffer is one buffer of a job: where it is, and to what it must be aligned; 0 if it is not used.
 struct Buffer {
     const char* name;
     const void* at;
@@ -54,7 +54,7 @@ class CodecCall {
         return {Code::invalid_buffer, "codec on a device: decoding needs a word for `invalid`"};
     }
 
-    /// Whether the vector form can do it.
+    /// Returns whether the vector form can do the job.
     bool is_tiled(const CodecJob& job, CodecForm form) const {
         const auto buffers = buffers_of(job);
         return form != CodecForm::warp &&

@@ -11,29 +11,31 @@
 
 namespace gradcoll {
 
-/// How an N:M job is worked on (compress/nm/README.md, "On a GPU"). Same bytes from all.
+/// CodecForm says how an N:M job is worked on (compress/nm/README.md, "On a GPU"). All forms give
+/// the same bytes.
 enum class CodecForm : std::uint8_t {
     by_alignment,  ///< vector where a job's memory is aligned to 16 bytes, else warp
     warp,          ///< one value a lane: any alignment, and what is behind the last whole block
     vector         ///< whole groups in a thread's registers, a block of 512 a warp
 };
 
-/// The kernel of a codec, in the form that its parameters ask for, a type and a work; no launch:
-/// there is none.
+/// A CodecKernelOf returns the kernel of a codec, in the form that its parameters ask for, a type
+/// and a work; no launch if there is none.
 using CodecKernelOf = BatchKernel (*)(CodecId codec, const CodecParameters& parameters,
                                       ElementType type, CodecWork work);
 
-/// Whether there are kernels for all works of a codec given these parameters (`abs=call`: given any
-/// `abs`).
+/// Returns whether there are kernels for all works of a codec given these parameters (`abs=call`:
+/// given any `abs`).
 bool has_kernels(CodecKernelOf kernel_of, CodecId codec, const CodecParameters& parameters,
                  ElementType type);
 
-/// Checks all jobs before the first is started. Errors: as LaunchCodec says; also invalid_buffer if
-/// the vector form is asked for and a job's memory is not aligned to 16 bytes.
+/// Launches jobs, and checks all of them before the first is started. Errors: as LaunchCodec says;
+/// also invalid_buffer if the vector form is asked for and a job's memory is not aligned to 16
+/// bytes.
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs);
 
-/// LaunchBlockMoves with a kernel of BlockMoveJob.
+/// Implements LaunchBlockMoves with a kernel of BlockMoveJob.
 Status launch_block_moves(const BatchKernel& kernel, void* stream,
                           std::span<const BlockMove> moves);
 

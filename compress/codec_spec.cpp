@@ -25,7 +25,7 @@ const CodecEntry* entry_named(std::string_view name) {
     return nullptr;
 }
 
-/// The end of a text, from a place on: what was read there.
+/// Rest is the end of a text, from a place on, and what was read there.
 struct Rest {
     std::string_view text;
     std::size_t at;
@@ -37,7 +37,7 @@ struct Rest {
     }
 };
 
-/// For messages: "2:4+int8, 1:4+int8".
+/// Returns a list for messages: "2:4+int8, 1:4+int8".
 std::string allowed_chains() {
     std::string text;
     for (const auto& [stage, member] : codec_entries())
@@ -47,7 +47,8 @@ std::string allowed_chains() {
     return text;
 }
 
-/// Of a chain the longest beginning that is a codec was right.
+/// Returns the error for an unknown name. The longest beginning of a chain that is a codec was
+/// right.
 Status unknown(std::string_view text, std::string_view name) {
     constexpr std::size_t none = std::string_view::npos;
     for (std::size_t plus = name.rfind('+'); plus != none && plus != 0;
@@ -65,17 +66,18 @@ Status unknown(std::string_view text, std::string_view name) {
                         printable(first), whole, allowed_codecs(), packings_allowed)};
 }
 
-/// One parameter that codecs may take. `read` is given what follows the "="; false: no such value.
+/// ParameterRow is one parameter that codecs may take. `read` is given what follows the "="; it
+/// returns false if there is no such value.
 struct ParameterRow {
     std::string_view name;
-    std::string_view allowed;  ///< for people
+    std::string_view allowed;  ///< text for people
     bool TakenParameters::*taken;
     bool (*read)(std::string_view text, CodecParameters& parameters);
-    /// What read() takes; empty: not said.
+    /// Returns what read() takes; empty if it is not said.
     std::string (*text)(const CodecParameters& parameters);
 };
 
-/// "call", "8call".
+/// Reads "call" or "8call".
 bool read_call_parts(std::string_view text, CodecParameters& parameters) {
     const std::string_view number = text.substr(0, text.size() - std::string_view("call").size());
     const auto parts =
@@ -132,7 +134,7 @@ std::string allowed_parameters(const TakenParameters& taken) {
     return text;
 }
 
-/// What follows "/": one parameter. Errors: what is wrong with it, for people.
+/// Reads what follows "/": one parameter. Errors: what is wrong with it, for people.
 Result<CodecParameters> parameter_from(std::string_view text, const TakenParameters& taken) {
     const auto wrong = [&](std::string_view why) {
         return Status(Code::invalid_argument,
@@ -149,7 +151,7 @@ Result<CodecParameters> parameter_from(std::string_view text, const TakenParamet
     return wrong("unknown parameter");
 }
 
-/// The parameters of a stage, the first one at `rest`.
+/// Reads the parameters of a stage, the first one at `rest`.
 Result<CodecParameters> parameters_from(Rest rest, const CodecMember& member) {
     if (!member.takes.any())
         return rest.refused(
@@ -168,7 +170,7 @@ Result<CodecParameters> parameters_from(Rest rest, const CodecMember& member) {
     return parameters;
 }
 
-/// A text, and the packing that was at its end.
+/// Split is a text, and the packing that was at its end.
 struct Split {
     std::string_view lossy;
     Packing packing = Packing::none;

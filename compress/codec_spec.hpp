@@ -22,19 +22,19 @@
 
 namespace gradcoll {
 
-/// Cheap to copy and to compare. Every value is a registered codec.
+/// A CodecSpec is cheap to copy and to compare. Every value is a registered codec.
 class CodecSpec {
   public:
     /// Errors: invalid_argument, with the place, what was read and what is allowed.
     static Result<CodecSpec> parse(std::string_view text);
-    /// Precondition: a codec has the number.
+    /// Returns the codec that has the number; there must be one.
     static CodecSpec of(std::uint8_t number);
-    /// The same chain with other parameters, which it takes.
+    /// Returns the same chain with other parameters, which it takes.
     CodecSpec with(const CodecParameters& parameters) const;
 
-    /// What parse() reads; the registered name, not an alias.
+    /// Returns a text that parse() reads, with the registered name, not an alias.
     std::string text() const;
-    /// The number that travels on the wire.
+    /// Returns the number that travels on the wire.
     std::uint8_t number() const { return chain_.member->number; }
     const CodecParameters& parameters() const { return parameters_; }
 

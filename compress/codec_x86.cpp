@@ -4,8 +4,9 @@
 namespace gradcoll {
 namespace {
 
-/// What files with kernels for AVX-512 are compiled for beyond what base/cpu.hpp asks for: N:M of
-/// 16-bit elements compresses in registers with VBMI2; words of masks are combined with BMI.
+/// Returns whether the CPU has what files with kernels for AVX-512 are compiled for beyond what
+/// base/cpu.hpp asks for: N:M of 16-bit elements compresses in registers with VBMI2; words of masks
+/// are combined with BMI.
 bool has_more_than_avx512() {
     return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
            __builtin_cpu_supports("bmi");

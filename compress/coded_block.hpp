@@ -6,7 +6,8 @@
 
 namespace gradcoll {
 
-/// Offsets are from the begin of the memory that the table is about.
+/// CodedBlock says where a block lies. Offsets are from the begin of the memory that the table is
+/// about.
 struct CodedBlock {
     std::uint64_t offset_bytes = 0;
     std::uint32_t size_bytes = 0;

@@ -20,18 +20,18 @@ constexpr bool encodes(CodecWork work) {
     return work == CodecWork::encode || work == CodecWork::encode_with_residual;
 }
 
-/// One message's worth of work. All memory is reached by the device; values are aligned to their
-/// element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend on one
-/// another.
+/// CodecJob is one message's worth of work. All memory is reached by the device; values are aligned
+/// to their element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend
+/// on one another.
 struct CodecJob {
     const void* in = nullptr;    ///< encode: values; decode: payload, of fixed rate bound_bytes()
     void* residual = nullptr;    ///< encode_with_residual: count fp32 (fp64 for fp64), updated
     const void* base = nullptr;  ///< decode_sum: out = base + decoded; may be `out`
     void* out = nullptr;         ///< encode: payload; decode: values
     std::size_t count = 0;       ///< elements; any, beyond 2^31 too
-    /// Of a variable rate: an entry for each block (codec_block_elems), from the begin of `out` or
-    /// `in`. Written by encoders, which make plain what saves no bytes, as encode_block() does;
-    /// read by decoders. Who decodes has seen to it that blocks lie within `in`.
+    /// A codec of variable rate has an entry for each block (codec_block_elems), from the begin of
+    /// `out` or `in`. Encoders write it, and make plain what saves no bytes, as encode_block()
+    /// does; decoders read it. Whoever decodes has seen to it that blocks lie within `in`.
     CodedBlock* blocks = nullptr;
     /// Encoders begin block i here plus i times the bound of a block.
     std::size_t blocks_at = 0;
@@ -42,17 +42,17 @@ struct CodecLaunch {
     CodecId codec = CodecId::exact;
     ElementType type = ElementType::f32;
     void* stream = nullptr;  ///< DeviceStream::native()
-    /// One word that the device reaches: set to 1 when a payload is no valid encoding (then the
-    /// job's output is unspecified, but nothing outside it was touched); else left alone. Decoding
-    /// only.
+    /// The device sets this word, which it reaches, to 1 when a payload is no valid encoding (then
+    /// the job's output is unspecified, but nothing outside it was touched); else it is left alone.
+    /// It is used by decoding only.
     std::uint32_t* invalid = nullptr;
-    /// Of `codec`, which comes without: whoever launches it keeps parameters elsewhere than the
-    /// library does.
+    /// These parameters belong to `codec`, which comes without: whoever launches it keeps
+    /// parameters elsewhere than the library does.
     CodecParameters parameters = {};
 };
 
-/// Starts all jobs on the stream, many small ones in one launch; returns at once, allocates
-/// nothing. Errors: unsupported (codec, type and work do not go together), invalid_buffer
+/// A LaunchCodec starts all jobs on the stream, many small ones in one launch; returns at once,
+/// allocates nothing. Errors: unsupported (codec, type and work do not go together), invalid_buffer
 /// (alignment), transport (the device's runtime refused the launch).
 using LaunchCodec = Status (*)(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 

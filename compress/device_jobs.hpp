@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-// An entry of a table of blocks of variable rate; one lane writes it.
+// This is an entry of a table of blocks of variable rate; one lane writes it.
 template <class Byte>
 constexpr Byte* coded_block_at(Byte* table, std::size_t block) {
     return table + block * sizeof(CodedBlock);
@@ -28,7 +28,7 @@ constexpr void store_coded_block(std::byte* table, std::size_t block, const Code
     Warp::store(at + 12, coded.is_plain);
 }
 
-/// `Form` has encode<with_residual>(job, index) and decode<with_base>(job, index).
+/// Does the work; `Form` has encode<with_residual>(job, index) and decode<with_base>(job, index).
 template <CodecWork work, class Form>
 constexpr void do_work(const WarpJob& job, std::size_t index) {
     if constexpr (encodes(work))
@@ -37,7 +37,7 @@ constexpr void do_work(const WarpJob& job, std::size_t index) {
         Form::template decode<work == CodecWork::decode_sum>(job, index);
 }
 
-/// The kernel that Launcher makes of Jobs::Job<work>.
+/// Returns the kernel that Launcher makes of Jobs::Job<work>.
 template <class Launcher, class Jobs>
 BatchKernel kernel_for_work(CodecWork work) {
     switch (work) {

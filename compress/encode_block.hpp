@@ -10,10 +10,10 @@
 
 namespace gradcoll {
 
-/// What a block is made of.
+/// BlockValues is what a block is made of.
 struct BlockValues {
     const void* values = nullptr;
-    void* residual = nullptr;  ///< null: without
+    void* residual = nullptr;  ///< residual, or null
     std::size_t count = 0;     ///< elements, at most lossy_block_elems
 };
 

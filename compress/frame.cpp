@@ -19,7 +19,7 @@ constexpr std::uint8_t flag_sender_failed = 1;
 constexpr std::uint8_t flag_block_lengths = 2;
 constexpr std::uint8_t flag_reference = 4;
 
-/// Byte offsets.
+/// These are byte offsets.
 enum Field : std::size_t {
     at_magic = 0,
     at_version = 4,
@@ -84,8 +84,8 @@ Status check_begin(const std::byte* header) {
     return {};
 }
 
-/// A message that is packed does not come further than read_packing(), but from a rank whose codec
-/// is another one.
+/// Checks the fields that are the same in all headers. A message that is packed does not come
+/// further than read_packing(), except from a rank whose codec is another one.
 Status check_fixed_fields(const std::byte* header) {
     GRADCOLL_TRY(check_begin(header));
     if (const unsigned packing = get<std::uint8_t>(header, at_packing); packing != 0)
@@ -108,8 +108,8 @@ Status check_codec_and_type(const std::byte* header) {
     return {};
 }
 
-/// A message that only says where its payload lies does not come this far: whoever asked for it has
-/// fetched the payload, and taken that flag away.
+/// Checks the flags. A message that only says where its payload lies does not come this far:
+/// whoever asked for it has fetched the payload, and taken that flag away.
 Status check_flags(unsigned flags, const FrameHeader& header) {
     const bool is_fixed = has_fixed_rate(header.codec, header.parameters);
     const unsigned allowed = flag_sender_failed | (is_fixed ? 0U : flag_block_lengths);
@@ -127,7 +127,8 @@ Status check_parameters(const CodecParameters& got, const CodecParameters& expec
     return wrong("tolerance", got.abs, expected.abs);
 }
 
-/// No bytes without elements, no elements without bytes, and a count whose plain size fits 64 bits.
+/// Checks that there are no bytes without elements, no elements without bytes, and a count whose
+/// plain size fits 64 bits.
 Status check_counts(const FrameHeader& header) {
     const std::size_t elem = element_bytes(header.type);
     const std::uint64_t most =

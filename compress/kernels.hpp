@@ -9,25 +9,26 @@
 
 namespace gradcoll {
 
-/// How messages of encodings are packed once more, without loss (compress/lossless). The numbers
-/// travel on the wire.
+/// Packing says how messages of encodings are packed once more, without loss (compress/lossless).
+/// The numbers travel on the wire.
 enum class Packing : unsigned char { none = 0, zstd = 1, lz4 = 2 };
 
-/// What an encoder is told besides the values. Decoders need none of it; which form of a codec it
-/// is (stage.hpp) may depend on it.
+/// CodecParameters is what an encoder is told besides the values. Decoders need none of it; which
+/// form of a codec it is (stage.hpp) may depend on it.
 struct CodecParameters {
     double abs = 0;          ///< every element is to come back within this; 0: not said
     double rel = 0;          ///< within this times its magnitude; 0: not said
-    std::uint32_t seed = 0;  ///< of stochastic rounding; 0: to nearest
-    /// Each call says how much a part is (gc_tolerance), and `abs` is so many of them; 0: no.
+    std::uint32_t seed = 0;  ///< seed of stochastic rounding; 0: to nearest
+    /// If this is not 0, each call says how much a part is (gc_tolerance), and `abs` is so many of
+    /// them.
     std::uint16_t call_parts = 0;
-    /// Not the encoder's business, but that of whoever sends what it wrote.
+    /// Packing is not the encoder's business, but that of whoever sends what it wrote.
     Packing packing = Packing::none;
 };
 bool operator==(const CodecParameters& a, const CodecParameters& b);
 
-/// Function pointers with the meaning that codec.hpp gives to them; all null if the codec is not
-/// defined for the type.
+/// Kernels are function pointers with the meaning that codec.hpp gives to them; all are null if the
+/// codec is not defined for the type.
 struct Kernels {
     std::size_t (*encode)(const CodecParameters& parameters, const void* in, std::size_t count,
                           std::byte* out) = nullptr;

@@ -12,7 +12,7 @@ struct Row {
     PackingRates rates;
 };
 
-/// Of gradients in int8 and 2:4+int8 (compress/lossless/README.md).
+/// These rates are of gradients in int8 and 2:4+int8 (compress/lossless/README.md).
 constexpr Row rows[] = {
     {Packing::zstd, "zstd", {0.7, 1.4, 0.91}},
     {Packing::lz4, "lz4", {4.5, 25, 0.97}},

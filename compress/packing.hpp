@@ -10,23 +10,24 @@
 
 namespace gradcoll {
 
-/// With `none`.
+/// The count includes `none`.
 inline constexpr std::size_t packing_count = static_cast<std::size_t>(Packing::lz4) + 1;
 
-/// "zstd"; of `none` nothing.
+/// Returns "zstd"; an empty text for `none`.
 std::string_view name_of(Packing packing);
-/// None if there is no such packing. "none" is no name.
+/// Returns nothing if there is no such packing. "none" is no name.
 std::optional<Packing> packing_named(std::string_view name);
-/// For messages: "+zstd or +lz4".
+/// Messages show this list of what is allowed.
 inline constexpr std::string_view packings_allowed = "+zstd or +lz4";
 
-/// To plan with until somebody has measured. GB/s of one core, of bytes that are not packed.
+/// PackingRates are to plan with until somebody has measured. They are GB/s of one core, of bytes
+/// that are not packed.
 struct PackingRates {
     double pack = 0;
     double unpack = 0;
     double part = 1;  ///< what is left of usual data
 };
-/// Of `none`: nothing that means anything.
+/// Returns rates that mean nothing for `none`.
 const PackingRates& rates_of(Packing packing);
 
 }  // namespace gradcoll

@@ -16,54 +16,57 @@
 
 namespace gradcoll {
 
-/// The largest block of a codec, at multiples of which lossy calls are cut.
+/// This is the largest block of a codec, at multiples of which lossy calls are cut.
 inline constexpr std::size_t lossy_block_elems = 512;
 
-/// GB/s of plain fp32 elements on one core, vectors larger than the caches, to plan with until
-/// somebody has measured (scripts/tune). A stage that says nothing gets these figures: slow, so
-/// that gc_compress_if=pays takes it only where links are slower still.
+/// CodecRates are GB/s of plain fp32 elements on one core, vectors larger than the caches, to plan
+/// with until somebody has measured (scripts/tune). A stage that says nothing gets these figures:
+/// slow, so that gc_compress_if=pays takes it only where links are slower still.
 struct CodecRates {
     double encode = 1;
     double decode = 1;
     double decode_sum = 1;
-    /// Of a variable rate: which part of the bound usual data take.
+    /// Usual data take this part of the bound, if the rate is variable.
     double part_of_bound = 1;
 };
 
-/// Which parameters a codec may be given in its text; not more than one at once.
+/// TakenParameters says which parameters a codec may be given in its text; not more than one at
+/// once.
 struct TakenParameters {
     bool abs = false, rel = false, seed = false;
     bool any() const { return abs || rel || seed; }
 };
 
-/// One registered codec: a stage with its parameters set.
+/// CodecMember is one registered codec: a stage with its parameters set.
 struct CodecMember {
-    /// Travels on the wire and never changes its meaning. 0 to 127 are for the project, 128 to 255
-    /// for stages from outside.
+    /// The number travels on the wire and never changes its meaning. 0 to 127 are for the project,
+    /// 128 to 255 for stages from outside.
     std::uint8_t number = 0;
-    /// Without blanks or any of , / = and ", which separate names in settings; "+" only in a chain,
-    /// between names of codecs that come before it in the table. So are the aliases.
+    /// The name has no blanks nor any of , / = and ", which separate names in settings; "+" stands
+    /// only in a chain, between names of codecs that come before it in the table. The aliases
+    /// follow the same rules.
     std::string_view name;
     std::span<const std::string_view> aliases = {};
     std::array<int, 2> parameters = {};  ///< what they mean is the stage's business: N and M
     CodecRates rates = {};
     TakenParameters takes = {};
-    /// Told no tolerance, it loses nothing, and is not worth its while.
+    /// A codec that is told no tolerance then loses nothing, and is not worth its while.
     bool needs_tolerance = false;
 };
 
 struct CodecStage;
-/// A registered codec.
+/// CodecEntry is a registered codec.
 struct CodecEntry {
     const CodecStage* stage = nullptr;
     const CodecMember* member = nullptr;
 };
 
-/// The kernels of a member for a type; none: it is not defined for the type, or not by this set.
+/// A KernelsOf returns the kernels of a member for a type; none if it is not defined for the type,
+/// or not by this set.
 using KernelsOf = Kernels (*)(const CodecMember& member, ElementType type);
 
-/// By instruction set. What a set lacks, the next lower one does; `scalar` must be there for every
-/// supported type of known size. All of them give the same bytes.
+/// KernelsBySet has kernels by instruction set. What a set lacks, the next lower one does; `scalar`
+/// must be there for every supported type of known size. All of them give the same bytes.
 struct KernelsBySet {
     KernelsOf scalar = nullptr;
     KernelsOf avx2 = nullptr;
@@ -72,19 +75,19 @@ struct KernelsBySet {
 
 struct CodecStage {
     std::span<const CodecMember> members;
-    /// For people, one line: "keeps the 2 largest magnitudes of every 4 adjacent values".
+    /// Returns one line for people: "keeps the 2 largest magnitudes of every 4 adjacent values".
     std::string (*description)(const CodecMember& member) = nullptr;
     bool (*supports)(const CodecMember& member, ElementType type) = nullptr;
     /// Vectors are cut at multiples of this; it divides lossy_block_elems.
     std::size_t block_elems = 0;
-    /// Whether every encoding is as long as the bound.
+    /// If this is set, every encoding is as long as the bound.
     bool has_fixed_rate = true;
-    /// Most bytes of an encoding; linear over whole blocks.
+    /// Returns the most bytes of an encoding; linear over whole blocks.
     std::size_t (*bound_bytes)(const CodecMember& member, std::size_t elem_bytes,
                                std::size_t count) = nullptr;
     KernelsBySet kernels = {};
-    /// What serves a member that is given these parameters, if that is not this stage itself: rate,
-    /// bound, block and kernels may be others. Null stage: this one.
+    /// Returns what serves a member that is given these parameters, if that is not this stage
+    /// itself: rate, bound, block and kernels may be others. A null stage stands for this one.
     CodecEntry (*form_with)(const CodecMember& member, const CodecParameters& parameters) = nullptr;
 };
 

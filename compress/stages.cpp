@@ -27,7 +27,7 @@ bool is_spelled_well(std::string_view name) {
     });
 }
 
-/// Finds what two codecs share.
+/// TableCheck finds what two codecs share.
 class TableCheck {
   public:
     std::string fault_of(const CodecStage& stage, const CodecMember& member) {
@@ -63,7 +63,7 @@ class TableCheck {
                                     name);
     }
 
-    /// One stage, or stages that are there already.
+    /// Returns whether the name is one stage, or a chain of stages that are there already.
     bool is_chain_of_known(std::string_view name) const {
         if (name.find('+') == std::string_view::npos) return true;
         for (std::size_t at = 0, end = 0; at <= name.size(); at = end + 1) {

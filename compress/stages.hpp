@@ -11,22 +11,22 @@
 
 namespace gradcoll {
 
-/// All of them, in the order of the table. The first is `exact`, number 0.
+/// Returns all of them, in the order of the table. The first is `exact`, number 0.
 std::span<const CodecEntry> codec_entries();
 
-/// Place in codec_entries(), or npos if nobody has the number. One load.
+/// Returns a place in codec_entries(), or npos if nobody has the number. One load.
 std::size_t place_of_codec(std::uint8_t number);
 inline constexpr std::size_t no_codec = static_cast<std::size_t>(-1);
 
-/// What serves a codec that is given parameters.
+/// Returns what serves a codec that is given parameters.
 CodecEntry form_of(const CodecEntry& codec, const CodecParameters& parameters);
 
-/// For messages: "exact (off, none, 4:4), 1:4, 2:4".
+/// Returns a list for messages: "exact (off, none, 4:4), 1:4, 2:4".
 std::string allowed_codecs();
 
-/// What is wrong with a table of stages: two codecs with one number or name, a name that settings
-/// cannot spell, a stage that lacks something; empty if it is good. A library with a bad table ends
-/// the program when it first looks for a codec, with this text.
+/// Returns what is wrong with a table of stages: two codecs with one number or name, a name that
+/// settings cannot spell, a stage that lacks something; empty if it is good. A library with a bad
+/// table ends the program when it first looks for a codec, with this text.
 std::string fault_of(std::span<const CodecStage* const> stages);
 
 }  // namespace gradcoll

@@ -13,7 +13,7 @@
 namespace gradcoll::bound {
 namespace {
 
-/// Codes of a block, with room for the one before the first.
+/// CodeRoom has room for the codes of a block and the one before the first.
 struct CodeRoom {
     alignas(64) std::uint32_t room[row_elems + block_elems];
     std::uint32_t* codes() { return room + row_elems; }
@@ -30,7 +30,7 @@ class BlockEncoder {
     BlockEncoder(const std::byte* in, std::byte* residual, std::size_t elems, std::byte* out)
         : in_(in), residual_(residual), elems_(elems), out_(out) {}
 
-    /// How many bytes were written.
+    /// Returns how many bytes were written.
     std::size_t encode(const Tolerance<Wide>& tolerance) {
         const Survey<Wide> survey =
             Block::template gather<with_residual>(in_, residual_, wanted_, elems_);
@@ -44,7 +44,7 @@ class BlockEncoder {
     }
 
   private:
-    /// Than plain elements.
+    /// Returns whether codes are shorter than plain elements.
     bool is_shorter(int width) const {
         return Header<Wide>::bytes(false) + codes_bytes(width, elems_) <
                plain_bytes(sizeof(Bits), elems_);
@@ -79,8 +79,9 @@ class BlockEncoder {
         return header.bytes() + codes_bytes(header.width, elems_);
     }
 
-    /// Whether differences are shorter than codes; then the header says so. First a look at some:
-    /// most data are no curves. The code before the first one continues what the first two do.
+    /// Returns whether differences are shorter than codes; then the header says so. It first looks
+    /// at some: most data are no curves. The code before the first one continues what the first two
+    /// do.
     bool has_small_differences(Header<Wide>& header) {
         constexpr int most_width = 31;  // else a difference may be longer than 32 bits
         constexpr std::size_t some = 64;
@@ -130,7 +131,8 @@ inline void decode_constant(typename Block::Lanes::Format::Wide value, std::size
         elems, [&](auto lanes, std::size_t i) { step(lanes, i, decltype(lanes)::load(copies)); });
 }
 
-/// Takes a block; calls step(lanes, i, values) for its elements. False: no encoding.
+/// Takes a block; calls step(lanes, i, values) for its elements. Returns false if the bytes are no
+/// encoding.
 template <class Block, class Step>
 inline bool decode_block(Input& in, std::size_t elems, Step step) {
     using T = typename Block::Lanes::Format;

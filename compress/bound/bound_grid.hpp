@@ -10,7 +10,7 @@
 namespace gradcoll::bound {
 namespace {
 
-/// What is calculated in.
+/// Numbers has what depends on the type that is calculated in.
 template <class Wide>
 struct Numbers;
 template <>
@@ -18,7 +18,7 @@ struct Numbers<float> {
     using Bits = std::uint32_t;
     static constexpr float rounder = 0x1.8p23F;  // value + rounder has a whole number in its bits
     static constexpr double largest_code = 0x1p20;
-    static constexpr double rounding = 0x1p-24;  // of an operation, relative
+    static constexpr double rounding = 0x1p-24;  // error of one operation, relative
     static constexpr double smallest_abs = 0x1p-120, smallest_step = 0x1p-126;
     static constexpr double largest_step = 0x1p126, largest = 0x1.fffffep127;
 };
@@ -32,7 +32,7 @@ struct Numbers<double> {
     static constexpr double largest_step = 0x1p1022, largest = 0x1.fffffffffffffp1023;
 };
 
-/// Without a branch, which random signs would make slow.
+/// Returns the magnitude without a branch, which random signs would make slow.
 constexpr float magnitude(float value) {
     return __builtin_fabsf(value);
 }
@@ -40,19 +40,20 @@ constexpr double magnitude(double value) {
     return __builtin_fabs(value);
 }
 
-/// A value as an element has it.
+/// Returns a value rounded to the element's type.
 template <class T>
 inline typename T::Wide rounded_to(typename T::Wide value) {
     return ScalarLanes<T>::widen(ScalarLanes<T>::narrow(value));
 }
 
-/// What a call may lose an element.
+/// Tolerance is what a call may lose an element.
 template <class Wide>
 struct Tolerance {
     using N = Numbers<Wide>;
 
     double abs;
-    /// Less than `abs` by so much that no rounding of a difference hides one that is larger.
+    /// The limit is less than `abs` by so much that no rounding of a difference hides one that is
+    /// larger.
     Wide limit;
 
     static constexpr Tolerance of(double abs) {
@@ -61,11 +62,11 @@ struct Tolerance {
         const bool is_normal = abs >= N::smallest_abs;
         return {abs, is_normal ? static_cast<Wide>(possible * (1 - 4 * N::rounding)) : Wide{0}};
     }
-    /// Whether `sent` may stand for `value`. No NaN comes in.
+    /// Returns whether `sent` may stand for `value`. No NaN comes in.
     constexpr bool takes(Wide value, Wide sent) const { return magnitude(value - sent) <= limit; }
 };
 
-/// Code q stands for q * step.
+/// In a Grid code q stands for q * step.
 template <class Wide>
 struct Grid {
     Wide step, inverse;
@@ -76,22 +77,22 @@ struct Grid {
                                           bit_copy<Bits>(Numbers<Wide>::rounder));
     }
     Wide shifted(Wide value) const { return value * inverse + Numbers<Wide>::rounder; }
-    /// Two's complement.
+    /// Returns the code in two's complement.
     std::uint32_t code_of(Wide value) const { return whole(shifted(value)); }
     Wide value_of(std::uint32_t code) const {
         return static_cast<Wide>(static_cast<std::int32_t>(code)) * step;
     }
 };
 
-/// Of a block.
+/// Survey is what is known of a block's values.
 template <class Wide>
 struct Survey {
     Wide lowest, highest;
     bool has_specials;       ///< NaN or Inf; then the others mean nothing
-    bool has_small = false;  ///< magnitudes below what was asked for, or -0
+    bool has_small = false;  ///< magnitudes below what was asked for, or -0, are there
 };
 
-/// Between codes next to each other.
+/// Differences are those between neighbouring codes.
 struct Differences {
     std::int32_t least, most;
     std::uint32_t span() const {
@@ -99,7 +100,7 @@ struct Differences {
     }
 };
 
-/// Half of what neighbouring elements differ by, up to a magnitude.
+/// Returns half of what neighbouring elements differ by, up to a magnitude.
 template <class T>
 constexpr double half_unit(double magnitude) {
     if constexpr (sizeof(typename T::Bits) == sizeof(typename T::Wide)) {
@@ -113,12 +114,12 @@ constexpr double half_unit(double magnitude) {
     }
 }
 
-/// Of a code of up to this; at least 1.
+/// Returns the number of bits, at least 1, of codes up to `most`.
 inline int bits_of(std::uint32_t most) {
     return 32 - __builtin_clz(most | 1u);
 }
 
-/// How a block is to be sent.
+/// BlockPlan says how a block is to be sent.
 template <class T>
 struct BlockPlan {
     using Wide = typename T::Wide;
@@ -154,7 +155,8 @@ struct BlockPlan {
         return tolerance.takes(s.lowest, value) && tolerance.takes(s.highest, value);
     }
 
-    /// The largest that keeps the promise, whatever is rounded on the way; 0 if there is none.
+    /// Returns the largest step that keeps the promise, whatever is rounded on the way; 0 if there
+    /// is none.
     static Wide step_for(const Survey<Wide>& s, const Tolerance<Wide>& tolerance) {
         const double low = magnitude(s.lowest), high = magnitude(s.highest);
         const double most = low > high ? low : high;

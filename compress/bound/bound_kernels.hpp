@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// Empty if the type is no float. Calling a kernel needs a CPU with its instruction set.
+/// Return no kernels if the type is no float. Calling a kernel needs a CPU with its instruction
+/// set.
 Kernels bound_kernels_scalar(ElementType type);
 Kernels bound_kernels_avx2(ElementType type);
 Kernels bound_kernels_avx512(ElementType type);

@@ -10,19 +10,19 @@ namespace gradcoll::bound {
 namespace {
 
 inline constexpr std::size_t block_elems = 512;
-/// Elements next to each other that lie in lanes of their own.
+/// A row is so many elements next to each other, which lie in lanes of their own.
 inline constexpr std::size_t row_elems = 16;
 inline constexpr std::size_t row_bytes = row_elems * sizeof(std::uint32_t);
 
 constexpr std::size_t rows_of(std::size_t elems) {
     return (elems + row_elems - 1) / row_elems;
 }
-/// Every lane packs its codes in whole words.
+/// Returns the size of the codes: every lane packs its codes in whole words.
 constexpr std::size_t codes_bytes(int width, std::size_t elems) {
     return row_bytes * ((rows_of(elems) * static_cast<std::size_t>(width) + 31) / 32);
 }
 
-inline constexpr std::size_t mark_bytes = 4;  // of a block of plain elements
+inline constexpr std::size_t mark_bytes = 4;  // length of the mark of a block of plain elements
 constexpr std::size_t plain_bytes(std::size_t elem_bytes, std::size_t elems) {
     return mark_bytes + elem_bytes * elems;
 }
@@ -30,7 +30,7 @@ constexpr std::size_t most_bytes(std::size_t elem_bytes, std::size_t count) {
     return elem_bytes * count + (count + block_elems - 1) / block_elems * mark_bytes;
 }
 
-/// Wide is what the type is calculated in: fp32, or fp64 for fp64.
+/// Header uses `Wide`, the type that is calculated in: fp32, or fp64 for fp64.
 template <class Wide>
 struct Header {
     int width = 0;  ///< bits of a code; 0: `step` is the value of all elements
@@ -88,7 +88,7 @@ struct Header {
     }
 };
 
-/// The first word of a block of plain elements.
+/// A block of plain elements has this first word.
 inline constexpr std::uint32_t plain_mark = 0xff;
 
 }  // namespace

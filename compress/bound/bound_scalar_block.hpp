@@ -19,8 +19,8 @@ class ScalarBlock {
   public:
     using Lanes = ScalarLanes<T>;
 
-    /// wanted[i] = in[i], with a residual in[i] + residual[i]. Are there magnitudes below `least`
-    /// other than +0? That is asked if `of_sizes`.
+    /// Sets wanted[i] = in[i], or in[i] + residual[i] with a residual, and surveys these values. If
+    /// `of_sizes`, it also asks whether there are magnitudes below `least` other than +0.
     template <bool with_residual, bool of_sizes = false>
     static Survey<Wide> gather(const std::byte* in, const std::byte* residual, Wide* wanted,
                                std::size_t elems, Wide least = 0) {
@@ -44,8 +44,8 @@ class ScalarBlock {
         return value == 0 && bit_copy<typename Numbers<Wide>::Bits>(value) != 0;
     }
 
-    /// codes[i] = that of wanted[i], less `lowest`. False if a value would not come back within the
-    /// limit. With a residual, that becomes what is not sent.
+    /// Sets codes[i] to the code of wanted[i], less `lowest`. Returns false if a value would not
+    /// come back within the limit. A residual becomes what is not sent.
     template <bool with_residual>
     static bool quantize(const Wide* wanted, const Grid<Wide>& grid, std::uint32_t lowest,
                          Wide limit, std::uint32_t* codes, std::byte* residual, std::size_t elems) {
@@ -60,7 +60,7 @@ class ScalarBlock {
         return is_within;
     }
 
-    /// For a block of which every element comes back as `value`.
+    /// Keeps the residual of a block of which every element comes back as `value`.
     static void keep_rest_of(const Wide* wanted, Wide value, std::byte* residual,
                              std::size_t elems) {
         for (std::size_t i = 0; i < elems; ++i)
@@ -78,7 +78,7 @@ class ScalarBlock {
         }
     }
 
-    /// Of codes[i] - codes[i - 1]; there is a code before the first.
+    /// Returns the extremes of codes[i] - codes[i - 1]; there is a code before the first.
     static Differences differences_of(const std::uint32_t* codes, std::size_t elems) {
         Differences found{difference(codes, 0), difference(codes, 0)};
         for (std::size_t i = 1; i < elems; ++i) {
@@ -92,13 +92,13 @@ class ScalarBlock {
     static void take_differences(std::uint32_t* codes, std::uint32_t least, std::size_t elems) {
         for (std::size_t i = elems; i-- > 0;) codes[i] -= codes[i - 1] + least;
     }
-    /// The other way round, from 0 on.
+    /// Undoes take_differences(), from 0 on.
     static void add_differences(std::uint32_t* codes, std::uint32_t least, std::size_t elems) {
         std::uint32_t sum = 0;
         for (std::size_t i = 0; i < elems; ++i) codes[i] = sum += codes[i] + least;
     }
 
-    /// What is behind the elements in the last row is packed, too.
+    /// Packs the codes; what is behind the elements in the last row is packed, too.
     static void pack(const std::uint32_t* codes, int width, std::byte* out, std::size_t elems) {
         for (std::size_t lane = 0; lane < row_elems; ++lane) {
             std::uint64_t word = 0;
@@ -116,7 +116,7 @@ class ScalarBlock {
         }
     }
 
-    /// False if there is a bit where no element has one.
+    /// Returns false if there is a bit where no element has one.
     static bool unpack(const std::byte* in, int width, std::uint32_t* codes, std::size_t elems) {
         const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
         std::uint64_t left_over = 0;
@@ -140,7 +140,7 @@ class ScalarBlock {
         return left_over == 0;
     }
 
-    /// step(lanes, i, element) for every element.
+    /// Calls step(lanes, i, element) for every element.
     template <class Step>
     static void dequantize(const std::uint32_t* codes, const Header<Wide>& header, Step step,
                            std::size_t elems) {

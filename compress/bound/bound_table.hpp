@@ -9,7 +9,7 @@
 namespace gradcoll::bound {
 namespace {
 
-/// How `bound` encodes blocks, for block_calls.hpp.
+/// Coder tells block_calls.hpp how `bound` encodes blocks.
 template <class Block>
 struct Coder {
     using Lanes = typename Block::Lanes;

@@ -131,7 +131,7 @@ class VectorBlock {
         }
     }
 
-    /// All bits of a whole block are codes.
+    /// Unpacks a whole block, of which all bits are codes.
     static bool unpack(const std::byte* in, int width, std::uint32_t* codes, std::size_t) {
         const std::uint32_t mask = ~0u >> (32 - width);
         for (std::size_t lane = 0; lane < row_elems; lane += code_lanes) {
@@ -170,7 +170,7 @@ class VectorBlock {
         }
     }
 
-    /// Rounded to the element's type. No NaN comes in.
+    /// Rounds to the element's type. No NaN comes in.
     static Part as_sent(Part value) {
         if constexpr (!is_pair)
             return value;
@@ -189,7 +189,7 @@ class VectorBlock {
     static Signed difference(const std::uint32_t* codes) {
         return bit_copy<Signed>(load_vector<Codes>(codes) - load_vector<Codes>(codes - 1));
     }
-    /// Each lane with all lanes before it.
+    /// Adds to each lane all lanes before it.
     static Codes sums_of(Codes codes) {
         codes += shuffled<From<1>>(Codes{}, codes);
         codes += shuffled<From<2>>(Codes{}, codes);
@@ -197,7 +197,7 @@ class VectorBlock {
         if constexpr (code_lanes == 16) codes += shuffled<From<8>>(Codes{}, codes);
         return codes;
     }
-    /// The lane so far before, else 0.
+    /// From takes the lane `before` places before, or 0.
     template <int before>
     struct From {
         static constexpr int from(int i, int lanes) { return lanes + i - before; }
@@ -228,7 +228,7 @@ class VectorBlock {
         }
 
       private:
-        /// The order of magnitudes, with their signs behind them; +0 comes last.
+        /// Returns a number that orders magnitudes, with their signs behind them; +0 comes last.
         static PartBits size_of(PartBits bits) {
             constexpr int sign = 8 * sizeof(Elem) - 1;
             return (bits << 1 | bits >> sign) - 1;

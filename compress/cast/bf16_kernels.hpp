@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// Empty for all types but fp32. Calling a kernel needs a CPU with its instruction set.
+/// Return no kernels for types other than fp32. Calling a kernel needs a CPU with its instruction
+/// set.
 Kernels bf16_kernels_scalar(ElementType type);
 Kernels bf16_kernels_avx2(ElementType type);
 Kernels bf16_kernels_avx512(ElementType type);

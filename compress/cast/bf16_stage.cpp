@@ -5,7 +5,7 @@
 namespace gradcoll {
 namespace {
 
-/// Rates: docs/benchmarks.md, "Codec kernels": AVX-512, 64 MiB.
+/// The rates are from docs/benchmarks.md, "Codec kernels": AVX-512, 64 MiB.
 constexpr CodecMember bf16_members[] = {{.number = 7, .name = "bf16", .rates = {11.8, 13.8, 14.5}}};
 
 template <Kernels (*kernels)(ElementType)>

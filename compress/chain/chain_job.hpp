@@ -29,7 +29,8 @@ struct Jobs {
     };
 };
 
-/// The kernel that Launcher makes of a job; no launch if the chain is not defined for the type.
+/// Returns the kernel that Launcher makes of a job; no launch if the chain is not defined for the
+/// type.
 template <class Launcher, int keep, int bits>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
     using S = Shape<keep>;

@@ -16,17 +16,18 @@ inline constexpr std::size_t group = 4;
 template <int keep>
 using Shape = nm::Shape<keep, static_cast<int>(group)>;
 
-/// Of a whole block, in which a group has three mask bits: the fourth follows from them.
+/// The packed masks of a whole block have so many bytes: a group has three mask bits there, as the
+/// fourth follows from them.
 inline constexpr std::size_t packed_mask_bytes = nm::block_mask_bytes / 4 * 3;
 
-/// Of every group of a mask word.
+/// These select bits of every group of a mask word.
 inline constexpr std::uint32_t first_three = 0x77777777, last_of_four = 0x88888888;
 
 namespace {
 
-/// The last bit of every group from the other three, of a word or a vector of words. Two of four,
-/// or all of a flooded group, are an even number of bits; of 1:4 it is the bit that is set if no
-/// other is, or if all others are. Whatever no mask is made of becomes an illegal group.
+/// Computes the last bit of every group from the other three, of a word or a vector of words. Two
+/// of four, or all of a flooded group, are an even number of bits; of 1:4 it is the bit that is set
+/// if no other is, or if all others are. Whatever no mask is made of becomes an illegal group.
 template <class S, class Words>
 constexpr Words with_last_bits(Words words) {
     const Words second = words >> 1, third = words >> 2;
@@ -37,7 +38,7 @@ constexpr Words with_last_bits(Words words) {
 
 }  // namespace
 
-/// What N:M makes of the elements behind the last whole block, and the quantizer takes.
+/// Tail is what N:M makes of the elements behind the last whole block, and the quantizer takes.
 struct Tail {
     std::size_t mask_bytes, values;
 

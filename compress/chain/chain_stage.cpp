@@ -8,8 +8,9 @@
 namespace gradcoll::chain {
 namespace {
 
-/// Parameters: N (of 4), bits of a code. Rates: fp32, AVX-512, 64 MiB, as ratios to memcpy in the
-/// same run (docs/benchmarks.md), times the 7.4 GB/s that memcpy had for other codecs.
+/// The parameters are N (of 4) and bits of a code. The rates are for fp32, AVX-512, 64 MiB, as
+/// ratios to memcpy in the same run (docs/benchmarks.md), times the 7.4 GB/s that memcpy had for
+/// other codecs.
 constexpr CodecMember members[] = {
     {.number = 12, .name = "2:4+int8", .parameters = {2, 8}, .rates = {11.8, 13.5, 13.5}},
     {.number = 13, .name = "1:4+int8", .parameters = {1, 8}, .rates = {12.4, 12.8, 13.8}},

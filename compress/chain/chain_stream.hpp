@@ -15,8 +15,8 @@
 namespace gradcoll::chain {
 namespace {
 
-/// The functions of a fixed-rate codec (lanes/fixed_rate.hpp) over the block coders of both stages;
-/// the quantizer's has as many values as N:M keeps of a block.
+/// Stream has the functions of a fixed-rate codec (lanes/fixed_rate.hpp) over the block coders of
+/// both stages; the quantizer's has as many values as N:M keeps of a block.
 template <class NmBlock, class QuantBlock>
 class Stream {
     using S = typename NmBlock::Shape;
@@ -72,13 +72,14 @@ class Stream {
     }
 
   private:
-    /// A block as N:M encodes it; a tail may have some values more than a block, of no group.
+    /// Chosen is a block as N:M encodes it; a tail may have some values more than a block, of no
+    /// group.
     struct Chosen {
         alignas(64) std::byte
             bytes[nm::block_bytes<S>(sizeof(Bits)) + group * sizeof(Bits) + NmBlock::overrun_bytes];
     };
 
-    /// What error feedback needs of a codec.
+    /// Feedback has what error feedback needs of a codec.
     struct Feedback {
         static constexpr std::size_t encoded_piece_bytes = coded_bytes;
         static constexpr bool fuses_feedback = false;

@@ -9,13 +9,13 @@
 
 namespace gradcoll::chain {
 
-/// Where a block of a message lies, and what of it there is.
+/// BlockPlace says where a block of a message lies, and what of it there is.
 struct BlockPlace {
-    std::size_t first;       ///< element
-    std::size_t at;          ///< bytes: its masks
+    std::size_t first;       ///< its first element
+    std::size_t at;          ///< bytes before its masks
     std::size_t elems;       ///< block_elems but for the last one
-    std::size_t mask_bytes;  ///< then come the quantizer's blocks
-    std::size_t values;      ///< that are kept, or are of no group
+    std::size_t mask_bytes;  ///< size of its masks; then come the quantizer's blocks
+    std::size_t values;      ///< how many values are kept, or are of no group
 
     template <class S, class W>
     static constexpr BlockPlace of(std::size_t index, std::size_t count, std::size_t elem_bytes) {
@@ -26,7 +26,7 @@ struct BlockPlace {
         return {first, at, left, tail.mask_bytes, tail.values};
     }
     constexpr bool is_whole() const { return elems == block_elems; }
-    /// Lanes of a window that belong to whole groups, and that hold an element.
+    /// Returns which lanes of a window belong to whole groups; present() which hold an element.
     constexpr unsigned grouped(unsigned window) const {
         return lanes_from(window, elems / group * group);
     }
@@ -148,14 +148,15 @@ struct WarpForm {
     static constexpr std::size_t part_bytes =
         quant::block_bytes(W::bits, sizeof(Bits), quant::block_elems);
 
-    /// A lane's element of a window as one of the quantizer's values.
+    /// Share is a lane's element of a window as one of the quantizer's values.
     struct Share {
         bool is_sent;
         std::size_t index;  ///< among the values
         unsigned next;      ///< the lane with the value behind it, if its code shares the byte
         bool has_next;
 
-        /// `word`: what N:M keeps. What is of no group goes behind that.
+        /// Returns the share of the lane; `word` is what N:M keeps. Elements of no group go behind
+        /// that.
         static constexpr Share of(unsigned window, std::uint32_t word, const BlockPlace& place) {
             const unsigned lane = Warp::lane();
             const std::uint32_t sent = word | (nm::lowest_bits(place.present(window)) &
@@ -182,7 +183,8 @@ struct WarpForm {
         return BlockGrid::over(extremes.of_all_lanes(), quant::ToNearest{});
     }
 
-    /// Of codes of 4 bits the lane with the first of a byte writes both; a window has whole bytes.
+    /// Writes the codes. If they have 4 bits, the lane with the first of a byte writes both; a
+    /// window has whole bytes.
     static constexpr void put_code(std::byte* part, const Share& share, bool is_own, int code) {
         std::byte* const codes = part + quant::header_bytes(sizeof(Bits));
         if constexpr (W::bits == 4) {
@@ -204,7 +206,7 @@ struct WarpForm {
         const unsigned above = W::bits == 4 && share.in_part() % 2 == 0 ? 28 : 24;
         return static_cast<std::int32_t>(byte << above) >> (32 - W::bits);
     }
-    /// Whether the half byte behind an odd number of codes is 0.
+    /// Returns whether the half byte behind an odd number of codes is 0.
     static constexpr bool ends_well(const std::byte* quantized, const BlockPlace& place) {
         if (W::bits != 4 || place.values % 2 == 0) return true;
         const std::size_t last = place.values - 1;
@@ -219,7 +221,7 @@ struct WarpForm {
         return Float::unsent(wanted, is_sent ? sent : Bits{0});
     }
 
-    /// Of a whole block lane k writes packed word k; of a tail the first one writes all.
+    /// Writes the masks: lane k packed word k of a whole block, the first lane all of a tail.
     static constexpr void store_masks(std::byte* out, const BlockPlace& place,
                                       const std::uint32_t (&masks)[windows]) {
         const unsigned lane = Warp::lane();

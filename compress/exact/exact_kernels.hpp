@@ -7,8 +7,9 @@
 
 namespace gradcoll {
 
-/// For every type but opaque, whose size we do not know. Integers have no residual:
-/// encode_with_residual leaves it alone. Calling a kernel needs a CPU with its instruction set.
+/// Return the kernels for every type but opaque, whose size we do not know. Integers have no
+/// residual: encode_with_residual leaves it alone. Calling a kernel needs a CPU with its
+/// instruction set.
 Kernels exact_kernels_scalar(ElementType type);
 Kernels exact_kernels_avx2(ElementType type);
 Kernels exact_kernels_avx512(ElementType type);

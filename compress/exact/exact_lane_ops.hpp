@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Both directions: the bits as they are.
+/// Both directions leave the bits as they are.
 template <class Bits>
 struct ExactLaneCopy {
     using In = Bits;
@@ -49,7 +49,7 @@ struct ExactLaneSum {
     }
 };
 
-/// Integers of either sign wrap around alike.
+/// Adds integers, of which those of either sign wrap around alike.
 template <class Unsigned>
 struct ExactLaneIntegerSum {
     using In = Unsigned;
@@ -80,7 +80,7 @@ BatchKernel exact_bits_kernel(ElementType type) {
     return {};  // opaque: its size is not known
 }
 
-/// Integers have no residual: it is left alone.
+/// Returns the kernel. Integers have no residual: it is left alone.
 template <class Launcher>
 BatchKernel exact_kernel(ElementType type, CodecWork work) {
     const bool copies = work == CodecWork::encode || work == CodecWork::decode ||

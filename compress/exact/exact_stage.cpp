@@ -6,7 +6,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::string_view exact_aliases[] = {"off", "none", "4:4"};
-/// Rates: docs/benchmarks.md, "Codec kernels": fp32, AVX-512, 64 MiB.
+/// The rates are from docs/benchmarks.md, "Codec kernels": fp32, AVX-512, 64 MiB.
 constexpr CodecMember exact_members[] = {
     {.number = 0, .name = "exact", .aliases = exact_aliases, .rates = {9.2, 9.1, 11.5}}};
 

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// Lanes: of any format; they only move bytes.
+/// ExactCopy takes Lanes of any format, which only move bytes.
 template <class Lanes, std::size_t elem_bytes>
 struct ExactCopy {
     static constexpr std::size_t bytes(std::size_t count) { return count * elem_bytes; }
@@ -48,7 +48,7 @@ struct ExactFloat : ExactCopy<Lanes, sizeof(typename Lanes::Format::Bits)> {
     }
 };
 
-/// Integers of either sign wrap around alike.
+/// Adds integers, of which those of either sign wrap around alike.
 template <class Lanes, class Unsigned>
 struct ExactInteger : ExactCopy<Lanes, sizeof(Unsigned)> {
     static void encode_with_residual(const void* in, void*, std::size_t count, std::byte* out) {

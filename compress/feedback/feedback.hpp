@@ -10,8 +10,9 @@
 namespace gradcoll {
 namespace {
 
-/// For codecs that send each element by itself, in format `Sent`: exact (Input lanes = Sent lanes)
-/// and casts. step(lanes, i) gives the wide value of element i; the sent register goes to out.
+/// Encodes for codecs that send each element by itself, in format `Sent`: exact (Input lanes = Sent
+/// lanes) and casts. step(lanes, i) gives the wide value of element i; the sent register goes to
+/// out.
 template <class Lanes, class LoadInput>
 inline void encode_elements_with_residual(LoadInput load_input, void* residual, std::size_t count,
                                           std::byte* out) {
@@ -36,11 +37,11 @@ inline void decode_to_stack(std::size_t elems, Decode decode, Step step) {
     });
 }
 
-/// For codecs that choose among the elements of a block of `piece`. Whole blocks are the codec's
-/// own business where it can do them in registers (fuses_feedback). The others are worked on on the
-/// stack, so that nothing leaves the first-level cache: wanted = in + residual, encode, decode,
-/// residual = wanted - decoded. For the last two, restore_each(encoded, elems, step) calls
-/// step(lanes, i, values) for the decoded elements.
+/// BlockFeedback is for codecs that choose among the elements of a block of `piece`. Whole blocks
+/// are the codec's own business where it can do them in registers (fuses_feedback). The others are
+/// worked on on the stack, so that nothing leaves the first-level cache: wanted = in + residual,
+/// encode, decode, residual = wanted - decoded. For the last two, restore_each(encoded, elems,
+/// step) calls step(lanes, i, values) for the decoded elements.
 template <class Codec, class Lanes, std::size_t piece>
 struct BlockFeedback {
     using Bits = typename Lanes::Format::Bits;

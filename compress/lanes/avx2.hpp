@@ -67,7 +67,7 @@ struct Avx2 : Avx2Vectors {
     }
 
   private:
-    /// Half of the lanes ahead.
+    /// Ahead takes lanes from so far ahead, going round.
     template <int ahead>
     struct Ahead {
         static constexpr int from(int i, int lanes) { return (i + ahead) % lanes; }

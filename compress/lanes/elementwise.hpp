@@ -17,7 +17,8 @@ inline void for_lanes(std::size_t count, Step step) {
     for (std::size_t i = whole; i < count; ++i) step(ScalarLanes<typename Lanes::Format>{}, i);
 }
 
-/// a + b, calculated wide and rounded once; by the lanes' own way where they have a shorter one.
+/// Returns a + b, calculated wide and rounded once; by the lanes' own way where they have a shorter
+/// one.
 template <class Lanes>
 inline typename Lanes::Reg sum_of(typename Lanes::Reg a, typename Lanes::Reg b) {
     if constexpr (requires { Lanes::sum(a, b); })

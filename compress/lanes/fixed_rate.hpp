@@ -9,11 +9,7 @@
 namespace gradcoll {
 namespace {
 
-/// `Coder` has static functions:
-///   bytes(count)                                         how long an encoding is
-///   encode(in, count, out)                               writes so many bytes
-///   encode_with_residual(in, residual, count, out)
-///   decode(in, count, out), decode_sum(in, count, base, out)   read so many; false: no encoding
+/// FixedRate makes kernels of a `Coder`, which has static functions:
 template <class Coder>
 struct FixedRate {
     static std::size_t encode(const CodecParameters&, const void* in, std::size_t count,

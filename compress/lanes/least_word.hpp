@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// One instruction does eight of them, which it takes as unsigned.
+/// Returns the smallest. One instruction does eight of them, which it takes as unsigned.
 [[gnu::always_inline]] inline std::int16_t least_word(__m256i words) {
     const __m128i eight =
         _mm_min_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));

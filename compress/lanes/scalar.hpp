@@ -16,15 +16,15 @@
 namespace gradcoll {
 namespace {
 
-/// Also of vector registers, of which g++ calculates none ahead of time.
+/// Copies bits, also of vector registers, of which g++ calculates none ahead of time.
 template <class To, class From>
 constexpr To bit_copy(From from) {
     static_assert(sizeof(To) == sizeof(From));
     return __builtin_bit_cast(To, from);
 }
 
-/// Exact; a signalling NaN becomes quiet, as the instruction does. With branches, unlike the
-/// function of half.hpp, which is for vectors, too: a fifth faster.
+/// Converts exactly; a signalling NaN becomes quiet, as the instruction does. It has branches,
+/// unlike the function of half.hpp, which is for vectors, too: that is a fifth faster.
 inline float fp16_to_fp32(std::uint16_t half) {
     const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
     const std::uint32_t exponent = (half >> 10) & 0x1fu;
@@ -40,7 +40,7 @@ inline float fp16_to_fp32(std::uint16_t half) {
     return bit_copy<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-/// Round to nearest even; too large becomes Inf, NaN stays NaN (quiet).
+/// Rounds to nearest even; too large becomes Inf, NaN stays NaN (quiet).
 inline std::uint16_t fp32_to_fp16(float value) {
     const std::uint32_t bits = bit_copy<std::uint32_t>(value);
     const std::uint32_t sign = (bits >> 16) & 0x8000u;

@@ -48,9 +48,10 @@ inline void copy_large(void* to, const void* from, std::size_t size_bytes) {
     if (size_bytes != 0) copy_long(to, from, size_bytes);
 }
 
-/// The functions of `Codec` (those that fixed_rate.hpp wants), large results streamed.
-/// Plain and Residual are the types of an element; `piece` elements, a multiple of the codec's
-/// block, encode to coded_bytes, and a message is the encodings of its pieces one after another.
+/// Streaming has the functions of `Codec` (those that fixed_rate.hpp wants), with large results
+/// streamed. Plain and Residual are the types of an element; `piece` elements, a multiple of the
+/// codec's block, encode to coded_bytes, and a message is the encodings of its pieces one after
+/// another.
 template <class Codec, class Lanes, class Plain, class Residual, std::size_t piece,
           std::size_t coded_bytes>
 class Streaming {
@@ -83,7 +84,7 @@ class Streaming {
                                           return Codec::decode(in + p * coded_bytes, elems, to);
                                       });
     }
-    /// Not where `out` is `base`: then its lines are in the cache already.
+    /// Streams unless `out` is `base`: then its lines are in the cache already.
     static bool decode_sum(const std::byte* in, std::size_t count, const void* base, void* out) {
         if (base == out || !is_large(count * sizeof(Plain)))
             return Codec::decode_sum(in, count, base, out);
@@ -102,8 +103,8 @@ class Streaming {
         return static_cast<const std::byte*>(array) + offset;
     }
 
-    /// make(index, elements, to) makes a piece: on the stack, from where it is streamed to `out`,
-    /// or there itself, if it is the last one and not whole.
+    /// Calls make(index, elements, to) for each piece, to make it on the stack, from where it is
+    /// streamed to `out`, or there itself, if it is the last one and not whole.
     template <std::size_t result_bytes, class Make>
     static bool in_pieces(std::size_t count, void* out, Make make) {
         auto* to = static_cast<std::byte*>(out);

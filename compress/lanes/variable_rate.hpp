@@ -10,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Bytes of a peer.
+/// Input is bytes of a peer.
 struct Input {
     const std::byte* at;
     std::size_t left;
@@ -23,8 +23,9 @@ struct Input {
     }
 };
 
-/// `Coder` has the Lanes of a block and its number of elements, block_elems, what it is Told, and
-/// static functions. The last block may have fewer elements.
+/// VariableRate makes kernels of a `Coder`, which has the Lanes of a block and its number of
+/// elements, block_elems, what it is Told, and static functions. The last block may have fewer
+/// elements.
 ///   told_of(parameters)
 ///   encode<with_residual>(in, residual, elems, out, told)    returns how many bytes it wrote
 ///   decode(input, elems, step)    takes a block, calls step(lanes, i, values); false: no encoding

@@ -45,7 +45,7 @@ struct VectorFloat {
     static Wide finite_or_zero(Wide wide) { return Isa::finite_or_zero(wide); }
 };
 
-/// A register of a 16-bit format, calculated as two vectors of fp32.
+/// VectorPair is a register of a 16-bit format, calculated as two vectors of fp32.
 template <class Isa, class Convert>
 struct VectorPair : VectorRegister<Isa, std::uint16_t>, Convert {
     using Single = VectorFloat<Isa, float>;
@@ -86,8 +86,8 @@ struct ConvertFp16 {
     static Reg narrow_numbers(Floats low, Floats high) { return narrow_both(low, high); }
 };
 
-/// A bf16 is the upper half of an fp32. By integer arithmetic: the instruction of AVX512_BF16 would
-/// flush subnormals to zero.
+/// Converts bf16, which is the upper half of an fp32, by integer arithmetic: the instruction of
+/// AVX512_BF16 would flush subnormals to zero.
 template <class Isa>
 struct ConvertBf16 {
     using Reg = Vector<std::uint16_t, Isa::vector_bytes / 2>;
@@ -104,9 +104,9 @@ struct ConvertBf16 {
         return shuffled<OddWords>(bit_copy<Reg>(Isa::rounded(bit_copy<Lanes32>(low))),
                                   bit_copy<Reg>(Isa::rounded(bit_copy<Lanes32>(high))));
     }
-    /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
-    /// A sum that is NaN is quiet already, and its lower half is 0, since it is one of the addends
-    /// or the CPU's own: nothing is carried.
+    /// Adds even and odd elements apart, each as the upper half of an fp32: nothing moves between
+    /// lanes. A sum that is NaN is quiet already, and its lower half is 0, since it is one of the
+    /// addends or the CPU's own: nothing is carried.
     static Reg sum(Reg a, Reg b) {
         const auto x = bit_copy<Lanes32>(a), y = bit_copy<Lanes32>(b);
         const Lanes32 x_even = x << 16, y_even = y << 16;
@@ -116,7 +116,8 @@ struct ConvertBf16 {
     }
 
   private:
-    /// The upper halves of the lanes of two registers, one register behind the other.
+    /// OddWords takes the upper halves of the lanes of two registers, one register behind the
+    /// other.
     struct OddWords {
         static constexpr int from(int i, int) { return 2 * i + 1; }
     };

@@ -37,7 +37,7 @@ class Lz4Packer : public Packer {
     }
 
   private:
-    /// liblz4 wants it aligned for these.
+    /// The words align it as liblz4 wants it.
     std::vector<std::uint64_t> room_ =
         std::vector<std::uint64_t>(static_cast<std::size_t>(LZ4_sizeofState()) / 8 + 1);
 };

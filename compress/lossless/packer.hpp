@@ -10,24 +10,25 @@
 
 namespace gradcoll {
 
-/// One packing, with the memory that its library works in. Used by one thread at a time; allocates
-/// only when it is made.
+/// A Packer is one packing, with the memory that its library works in. Used by one thread at a
+/// time; allocates only when it is made.
 class Packer {
   public:
     virtual ~Packer() = default;
     virtual Packing packing() const = 0;
-    /// Packs to the front of `out`, which does not overlap; how many bytes that took, 0 if there
-    /// was no room.
+    /// Packs to the front of `out`, which does not overlap. Returns how many bytes that took, 0 if
+    /// there was no room.
     virtual std::size_t pack(std::span<const std::byte> plain, std::span<std::byte> out) = 0;
-    /// `packed` comes from a peer, untrusted: false if it is no packing of plain.size() bytes (then
-    /// `plain` is unspecified). Whatever it is, nothing outside of both is read or written.
+    /// Unpacks `packed`, which comes from a peer, untrusted. Returns false if it is no packing of
+    /// plain.size() bytes (then `plain` is unspecified). Whatever it is, nothing outside of both is
+    /// read or written.
     virtual bool unpack(std::span<const std::byte> packed, std::span<std::byte> plain) = 0;
 };
 
 /// Errors: out_of_memory; internal for Packing::none.
 Result<std::unique_ptr<Packer>> make_packer(Packing packing);
 
-// ---- of make_packer() alone: null if there is no memory
+// ---- these are for make_packer() alone; they return null if there is no memory
 
 std::unique_ptr<Packer> make_zstd_packer();
 std::unique_ptr<Packer> make_lz4_packer();

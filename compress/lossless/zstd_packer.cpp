@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// Measured (README.md): what is left of encodings, higher ones make no shorter.
+/// Higher levels make what is left of encodings no shorter, as measured (README.md).
 constexpr int level = 1;
 
 class ZstdPacker : public Packer {
@@ -30,7 +30,7 @@ class ZstdPacker : public Packer {
             ZSTD_compressCCtx(packing_, out.data(), out.size(), plain.data(), plain.size(), level);
         return ZSTD_isError(size) != 0 ? 0 : size;
     }
-    /// One frame of today's format: libzstd would also take several, and older formats.
+    /// Unpacks one frame of today's format: libzstd would also take several, and older formats.
     bool unpack(std::span<const std::byte> packed, std::span<std::byte> plain) override {
         return ZSTD_getFrameContentSize(packed.data(), packed.size()) == plain.size() &&
                ZSTD_findFrameCompressedSize(packed.data(), packed.size()) == packed.size() &&

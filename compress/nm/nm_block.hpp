@@ -33,7 +33,8 @@ inline void write_word(std::byte* mask, std::size_t index, std::uint32_t word) {
     std::memcpy(mask + index * sizeof word, &word, sizeof word);
 }
 
-/// Nothing but NaN arrives of these lanes, so nothing is left over. Rare.
+/// Clears the residuals of these lanes, of which nothing but NaN arrives, so nothing is left over.
+/// Rare.
 template <class WideElem>
 [[gnu::cold, gnu::noinline]] void clear_residuals(std::uint32_t lanes, std::byte* residual) {
     for (std::size_t i = 0; i < window_elems; ++i)
@@ -54,7 +55,8 @@ struct VectorBlock {
     static constexpr std::size_t kept_bytes = S::window_kept * sizeof(Bits);
     static constexpr bool fuses_feedback = true;
 
-    /// A block with a value that is not finite is rare, and encoded once more with care.
+    /// Encodes a block. One with a value that is not finite is rare, and encoded once more with
+    /// care.
     static void encode(const std::byte* in, std::byte* out) {
         auto largest = Window::none();
         for (std::size_t w = 0; w < block_words; ++w) {
@@ -69,7 +71,7 @@ struct VectorBlock {
             encode_with_care(in, out);
     }
 
-    /// All of it stays in registers: what is sent is known without decoding it again.
+    /// Keeps all of it in registers: what is sent is known without decoding it again.
     static void encode_with_residual(const std::byte* in, std::byte* residual, std::byte* out) {
         constexpr std::size_t window_residual = window_elems * sizeof(WideElem);
         for (std::size_t w = 0; w < block_words; ++w) {
@@ -105,7 +107,7 @@ struct VectorBlock {
         });
     }
 
-    /// Every register of the decoded block.
+    /// Calls step for every register of the decoded block.
     template <class Step>
     static void each(const std::byte* in, Step step) {
         for (std::size_t w = 0; w < block_words; ++w) {
@@ -127,7 +129,7 @@ struct VectorBlock {
         OneByOne::encode(in, out);
     }
 
-    /// A window of input plus residual, and what it is in the element type.
+    /// Wanted is a window of input plus residual, and what it is in the element type.
     struct Wanted {
         typename Lanes::Wide wide[Window::registers];
         typename Window::Values rounded;
@@ -203,8 +205,8 @@ struct ScalarBlock {
     }
 
   private:
-    /// Element i of a group is kept if fewer than N others go before it: larger ones, and equal
-    /// ones of lower index.
+    /// Returns whether element i of a group is kept: fewer than N others go before it, larger ones,
+    /// and equal ones of lower index.
     static bool is_kept(const std::byte* group, int i) {
         const Bits mine = magnitude(group, i);
         int before = 0;

@@ -18,14 +18,15 @@ template <class S, class Bits>
 struct Group {
     static constexpr int N = S::N;
     static constexpr int M = S::M;
-    /// The bits without the sign, as an unsigned integer of a register.
+    /// A Key has the bits without the sign, as an unsigned integer of a register.
     using Key = std::conditional_t<sizeof(Bits) == 8, std::uint64_t, std::uint32_t>;
 
     static constexpr Key key_of(Bits bits) {
         return static_cast<Key>(bits & static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1));
     }
 
-    /// The mask of the group: bit i is 1 if element i is kept. Of equal keys the lower index wins.
+    /// Returns the mask of the group: bit i is 1 if element i is kept. The lower index wins among
+    /// equal keys.
     static constexpr std::uint32_t kept_bits(const Key (&key)[M]) {
         if constexpr (N == 1)
             return largest(key);
@@ -35,8 +36,8 @@ struct Group {
             return first_of_eight(key);
     }
 
-    /// The kept values, front first: walks from the last element to the first, and each kept one
-    /// goes in front of those found so far.
+    /// Packs the kept values, front first: walks from the last element to the first, and each kept
+    /// one goes in front of those found so far.
     static constexpr void pack(const Bits (&value)[M], std::uint32_t kept, Bits (&packed)[N]) {
         packed[0] = value[M - 1];
 #pragma unroll
@@ -51,7 +52,7 @@ struct Group {
         }
     }
 
-    /// Whether more than N elements are not finite.
+    /// Returns whether more than N elements are not finite.
     template <class Format>
     static constexpr bool floods(const Key (&key)[M]) {
         int not_finite = 0;
@@ -60,7 +61,7 @@ struct Group {
         return not_finite > N;
     }
 
-    /// The way back, with 0 for what was dropped: a kept element takes the front of `packed`.
+    /// Unpacks, with 0 for what was dropped: a kept element takes the front of `packed`.
     static constexpr void unpack(Bits (&packed)[N], std::uint32_t kept, Bits (&value)[M]) {
 #pragma unroll
         for (int i = 0; i < M; ++i) {
@@ -90,7 +91,7 @@ struct Group {
         return (a && b) || (c && (a || b));
     }
 
-    /// Six comparisons; kept is who goes before two or more of the three others.
+    /// Makes six comparisons; the elements that go before two or more of the three others are kept.
     static constexpr std::uint32_t upper_half_of_four(const Key (&key)[M]) {
         const bool a01 = key[0] >= key[1], a02 = key[0] >= key[2], a03 = key[0] >= key[3];
         const bool a12 = key[1] >= key[2], a13 = key[1] >= key[3], a23 = key[2] >= key[3];
@@ -98,9 +99,9 @@ struct Group {
                (two_of(!a02, !a12, a23) ? 4u : 0u) | (two_of(!a03, !a13, !a23) ? 8u : 0u);
     }
 
-    /// Each pair is compared once and its winner counts one, in the four bits of its own in one
-    /// word; kept is who wins 8 - N or more times. N is 2 or 4: then the upper bits of the count
-    /// say so.
+    /// Compares each pair once; its winner counts one, in the four bits of its own in one word. The
+    /// elements that win 8 - N or more times are kept. N is 2 or 4: then the upper bits of the
+    /// count say so.
     static constexpr std::uint32_t first_of_eight(const Key (&key)[M]) {
         static_assert(M == 8 && (N == 2 || N == 4));
         std::uint32_t wins = 0;
@@ -111,7 +112,7 @@ struct Group {
         const std::uint32_t enough = N == 4 ? wins >> 2 : wins >> 2 & wins >> 1;
         return lowest_of_fours(enough);
     }
-    /// Bits 0, 4, 8, ... next to one another.
+    /// Moves bits 0, 4, 8, ... next to one another.
     static constexpr std::uint32_t lowest_of_fours(std::uint32_t word) {
         word &= 0x11111111u;
         word = (word | word >> 3) & 0x03030303u;

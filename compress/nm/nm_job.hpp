@@ -26,7 +26,7 @@ struct Jobs {
     };
 };
 
-/// The kernel that Launcher makes of a job; no launch if N:M is not defined for the type.
+/// Returns the kernel that Launcher makes of a job; no launch if N:M is not defined for the type.
 template <class Launcher, class S>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
     if (type == ElementType::f16) return kernel_for_work<Launcher, Jobs<S, Fp16>>(work);

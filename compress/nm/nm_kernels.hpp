@@ -7,8 +7,8 @@
 
 namespace gradcoll {
 
-/// `keep` of every `group`. Empty if that is no codec or the type no float. Calling a kernel needs
-/// a CPU with its instruction set.
+/// Return the kernels that keep `keep` of every `group`; none if that is no codec or the type no
+/// float. Calling a kernel needs a CPU with its instruction set.
 Kernels nm_kernels_scalar(int keep, int group, ElementType type);
 Kernels nm_kernels_avx2(int keep, int group, ElementType type);
 Kernels nm_kernels_avx512(int keep, int group, ElementType type);

@@ -25,7 +25,7 @@
 
 namespace gradcoll::nm {
 
-/// The largest key of each lane's group: log2(M) exchanges.
+/// Returns the largest key of each lane's group, by log2(M) exchanges.
 template <class Machine, int M, int x = 1>
 constexpr typename Machine::Keys group_max(typename Machine::Keys keys) {
     if constexpr (x < M) {
@@ -36,9 +36,9 @@ constexpr typename Machine::Keys group_max(typename Machine::Keys keys) {
     }
 }
 
-/// One bit a lane: whether it goes before the lane r ahead of it, being larger, or equal and of
-/// lower index. In the first M - r lanes of a group "greater or equal" is asked, which for integers
-/// is "greater than the other, less 1"; behind them the lane ahead is of lower index.
+/// Returns one bit a lane: whether it goes before the lane r ahead of it, being larger, or equal
+/// and of lower index. In the first M - r lanes of a group "greater or equal" is asked, which for
+/// integers is "greater than the other, less 1"; behind them the lane ahead is of lower index.
 template <class Machine, int M, int r>
 constexpr std::uint32_t before_the_one_ahead(typename Machine::Keys keys) {
     const typename Machine::Keys other =
@@ -46,7 +46,7 @@ constexpr std::uint32_t before_the_one_ahead(typename Machine::Keys keys) {
     return Machine::ballot(Machine::greater(keys, other));
 }
 
-/// The same pairs as seen by the other lane: whether it goes before the one r behind it.
+/// Returns the same pairs as seen by the other lane: whether it goes before the one r behind it.
 template <int M, int r>
 constexpr std::uint32_t before_the_one_behind(std::uint32_t before_ahead) {
     constexpr std::uint32_t group_lowest = Shape<1, M>::group_lowest;
@@ -60,7 +60,7 @@ constexpr std::uint32_t majority(std::uint32_t a, std::uint32_t b, std::uint32_t
     return (a & b) | (c & (a | b));
 }
 
-/// The lanes that go before two or more of the three others of their group.
+/// Returns the lanes that go before two or more of the three others of their group.
 template <class Machine>
 constexpr std::uint32_t upper_half_of_four(typename Machine::Keys keys) {
     const std::uint32_t one_ahead = before_the_one_ahead<Machine, 4, 1>(keys);
@@ -68,8 +68,8 @@ constexpr std::uint32_t upper_half_of_four(typename Machine::Keys keys) {
     return majority(one_ahead, two_ahead, before_the_one_behind<4, 1>(one_ahead));
 }
 
-/// The lanes that go before 8 - N or more of the seven others: the seven answers are added up in
-/// binary, a word a digit.
+/// Returns the lanes that go before 8 - N or more of the seven others: the seven answers are added
+/// up in binary, a word a digit.
 template <class Machine, int N>
 constexpr std::uint32_t first_of_eight(typename Machine::Keys keys) {
     static_assert(N == 2 || N == 4);
@@ -87,7 +87,7 @@ constexpr std::uint32_t first_of_eight(typename Machine::Keys keys) {
     return N == 4 ? fours : fours & (twos_ahead ^ twos_behind ^ twos_left);
 }
 
-/// The mask word of 32 elements: one bit a lane, exactly N in every group of M.
+/// Returns the mask word of 32 elements: one bit a lane, exactly N in every group of M.
 template <class Machine, class S>
 constexpr std::uint32_t kept_word(typename Machine::Keys keys) {
     if constexpr (S::N == 1) {
@@ -102,15 +102,15 @@ constexpr std::uint32_t kept_word(typename Machine::Keys keys) {
     }
 }
 
-/// The lanes of flooded groups: those that drop a value that is not finite, of which they have more
-/// than N. `word`: what is kept; `not_finite`: a bit a lane.
+/// Returns the lanes of flooded groups: those that drop a value that is not finite, of which they
+/// have more than N. `word` says what is kept; `not_finite` has a bit a lane.
 template <class S>
 constexpr std::uint32_t flooded(std::uint32_t not_finite, std::uint32_t word) {
     return S::groups_of(not_finite & ~word);
 }
 
-/// Whether the word keeps the lane, and how many kept lanes are before it: its place among the
-/// window's kept values.
+/// Returns whether the word keeps the lane; kept_before() marks the kept lanes before it, whose
+/// number is its place among the window's kept values.
 constexpr bool keeps(std::uint32_t word, unsigned lane) {
     return (word >> lane & 1u) != 0;
 }

@@ -12,14 +12,15 @@ inline constexpr std::size_t window_elems = 32;  // the elements of one mask wor
 inline constexpr std::size_t block_words = block_elems / window_elems;
 inline constexpr std::size_t block_mask_bytes = block_words * sizeof(std::uint32_t);
 
-/// What every element of a flooded group decodes to: a NaN. *Flooded* is a group with more than N
-/// values that are not finite; all M bits of its mask are 1, and its N kept values do not count.
+/// Returns the NaN that every element of a flooded group decodes to. *Flooded* is a group with more
+/// than N values that are not finite; all M bits of its mask are 1, and its N kept values do not
+/// count.
 template <class Bits>
 constexpr Bits flood() {
     return static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
 }
 
-/// `keep` of every `group` elements; both powers of two, keep < group <= 16.
+/// A Shape keeps `keep` of every `group` elements; both are powers of two, keep < group <= 16.
 template <int keep, int group>
 struct Shape {
     static_assert(keep >= 1 && keep < group && group <= 16);
@@ -28,25 +29,25 @@ struct Shape {
     static constexpr int M = group;
     static constexpr std::size_t window_kept = window_elems * N / M;
     static constexpr std::size_t block_kept = block_elems * N / M;
-    /// Bit 0 of every group of a mask word.
+    /// This word has bit 0 of every group of a mask word.
     static constexpr std::uint32_t group_lowest =
         static_cast<std::uint32_t>(0xffffffffull / ((1ull << M) - 1));
-    /// A legal mask word: the first N elements of every group.
+    /// This is a legal mask word: the first N elements of every group.
     static constexpr std::uint32_t first_kept = group_lowest * ((1u << N) - 1);
 
-    /// All lanes of the groups in which the word has a bit.
+    /// Returns all lanes of the groups in which the word has a bit.
     static constexpr std::uint32_t groups_of(std::uint32_t word) {
         for (int x = 1; x < M; x *= 2) word |= word >> x;
         return (word & group_lowest) * ((1u << M) - 1u);
     }
-    /// All lanes of the groups of which the word has all bits: the flooded ones of a mask.
+    /// Returns all lanes of the groups of which the word has all bits: the flooded ones of a mask.
     static constexpr std::uint32_t full_groups_of(std::uint32_t word) { return ~groups_of(~word); }
-    /// A mask word with a legal group in place of every flooded one.
+    /// Returns the mask word with a legal group in place of every flooded one.
     static constexpr std::uint32_t without_flood(std::uint32_t word) {
         return word & ~(full_groups_of(word) & ~first_kept);
     }
 
-    /// Whether every group of the word has exactly N bits.
+    /// Returns whether every group of the word has exactly N bits.
     static constexpr bool is_legal(std::uint32_t word) {
         count_bits(word);
         return word == group_lowest * N;
@@ -63,7 +64,7 @@ struct Shape {
     }
 };
 
-/// How the elements behind the last whole block are laid out.
+/// Tail says how the elements behind the last whole block are laid out.
 struct Tail {
     std::size_t groups, mask_words, kept, rest;
 

@@ -13,9 +13,9 @@
 namespace gradcoll::nm {
 namespace {
 
-/// For each mask of eight lanes: where packed value k comes from (pack), where lane i comes from
-/// (unpack; top bit set: nowhere). A row has unit_bytes entries a lane, which number the units of a
-/// value's own bytes.
+/// PermuteTables say for each mask of eight lanes where packed value k comes from (pack), and where
+/// lane i comes from (unpack; top bit set: nowhere). A row has unit_bytes entries a lane, which
+/// number the units of a value's own bytes.
 template <int unit_bytes>
 struct PermuteTables {
     static constexpr int row_bytes = 8 * unit_bytes;
@@ -48,8 +48,9 @@ inline __m128i table_row(const std::uint8_t (&row)[16]) {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(row));
 }
 
-/// The operations that differ by the width of a lane: the signs of the window's flags as a word;
-/// the kept values of one register, which store 32 bytes and load 32 bytes whatever their number.
+/// Avx2Int has the operations that differ by the width of a lane: the signs of the window's flags
+/// as a word; the kept values of one register, which store 32 bytes and load 32 bytes whatever
+/// their number.
 template <class Bits>
 struct Avx2Int;
 

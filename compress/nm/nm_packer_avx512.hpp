@@ -15,7 +15,7 @@
 namespace gradcoll::nm {
 namespace {
 
-/// The operations that differ by the width of a lane.
+/// Avx512Int has the operations that differ by the width of a lane.
 template <class Bits>
 struct Avx512Int;
 
@@ -73,8 +73,8 @@ struct Avx512Packer {
         return bit_copy<Reg>(Int::select(static_cast<Mask>(mask), raw(values)));
     }
 
-    /// In registers, then stores of exactly their size. (The compress instruction with a memory
-    /// operand is ten times slower on some CPUs.)
+    /// Packs in registers, and then stores exactly their size. (The compress instruction with a
+    /// memory operand is ten times slower on some CPUs.)
     template <class S>
     static void pack(const Reg* values, std::uint32_t word, std::byte* out) {
         if constexpr (S::M <= lanes) {
@@ -120,7 +120,8 @@ struct Avx512Packer {
     static void store_front(std::byte* out, __m512i packed) {
         std::memcpy(out, &packed, bytes);
     }
-    /// What lies behind those bytes in the register is of no meaning.
+    /// Loads the front of a register. What lies behind those bytes in the register is of no
+    /// meaning.
     template <std::size_t bytes>
     static __m512i load_front(const std::byte* in) {
         if constexpr (bytes == 32)

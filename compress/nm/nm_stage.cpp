@@ -8,7 +8,8 @@
 namespace gradcoll::nm {
 namespace {
 
-/// Parameters: N, M. Rates: docs/benchmarks.md, "Codec kernels": fp32, AVX-512, 64 MiB.
+/// The parameters are N and M. The rates are from docs/benchmarks.md, "Codec kernels": fp32,
+/// AVX-512, 64 MiB.
 constexpr CodecMember members[] = {
     {.number = 1, .name = "1:4", .parameters = {1, 4}, .rates = {14.3, 12.5, 16.9}},
     {.number = 2, .name = "2:4", .parameters = {2, 4}, .rates = {14.0, 12.8, 14.5}},

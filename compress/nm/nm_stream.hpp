@@ -12,9 +12,9 @@
 namespace gradcoll::nm {
 namespace {
 
-/// The functions of a fixed-rate codec (lanes/fixed_rate.hpp) over a block coder (nm_block.hpp).
-/// Whatever is no whole block, and the last block where the coder would overrun the message, goes
-/// through a padded block on the stack.
+/// Stream has the functions of a fixed-rate codec (lanes/fixed_rate.hpp) over a block coder
+/// (nm_block.hpp). Whatever is no whole block, and the last block where the coder would overrun the
+/// message, goes through a padded block on the stack.
 template <class Block>
 class Stream {
     using S = typename Block::Shape;
@@ -64,7 +64,7 @@ class Stream {
         return decode_all<AddTo>(in, count, base, out);
     }
 
-    /// One whole block, with Block::overrun_bytes of room behind its encoding.
+    /// Decodes one whole block, with Block::overrun_bytes of room behind its encoding.
     static bool decode_block(const std::byte* in, std::byte* out) {
         return restore_block<Assign>(in, nullptr, out);
     }
@@ -84,7 +84,7 @@ class Stream {
         return true;
     }
 
-    /// The whole blocks that a coder may take from (or put to) the message itself.
+    /// Returns how many whole blocks a coder may take from (or put to) the message itself.
     static std::size_t direct_blocks(std::size_t count) {
         const std::size_t whole = count / block_elems;
         return Block::overrun_bytes > 0 && whole > 0 ? whole - 1 : whole;
@@ -105,13 +105,13 @@ class Stream {
         std::memcpy(out + tail.kept * elem, in + (elems - tail.rest) * elem, tail.rest * elem);
     }
 
-    /// The bits of mask word `w` that belong to groups of the tail.
+    /// Returns the bits of mask word `w` that belong to groups of the tail.
     static std::uint32_t used_bits(const Tail& tail, std::size_t w) {
         const std::size_t bits = tail.groups * S::M - w * window_elems;
         return bits >= window_elems ? 0xffffffffu : (1u << bits) - 1;
     }
 
-    /// What becomes of decoded values: they are the result,
+    /// Decoded values become the result,
     struct Assign {
         static constexpr bool reads_base = false;
         template <class Coder>
@@ -171,7 +171,7 @@ class Stream {
         return true;
     }
 
-    /// Whether all mask words of a block are legal.
+    /// Returns whether all mask words of a block are legal.
     static bool is_legal(const std::byte* mask) {
         using MaskWords [[gnu::vector_size(block_mask_bytes)]] = std::uint32_t;
         MaskWords words;
@@ -215,8 +215,8 @@ class Stream {
         return true;
     }
 
-    /// Copies the tail's mask and fills it up to a block's with legal groups; false if a bit is set
-    /// behind its own.
+    /// Copies the tail's mask and fills it up to a block's with legal groups. Returns false if a
+    /// bit is set behind its own.
     static bool complete_mask(const std::byte* mask, const Tail& tail, std::byte* out) {
         for (std::size_t w = 0; w < block_words; ++w) {
             const bool present = w < tail.mask_words;

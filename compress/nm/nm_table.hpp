@@ -9,7 +9,7 @@
 namespace gradcoll::nm {
 namespace {
 
-/// What error feedback needs of a codec.
+/// FeedbackCodec has what error feedback needs of a codec.
 template <class Block>
 struct FeedbackCodec : Stream<Block> {
     static constexpr std::size_t encoded_piece_bytes =
@@ -31,7 +31,7 @@ struct FeedbackCodec : Stream<Block> {
     }
 };
 
-/// All kernels of one codec and type.
+/// Coder has all kernels of one codec and type.
 template <class Block>
 struct Coder : Stream<Block> {
     static void encode_with_residual(const void* in, void* residual, std::size_t count,

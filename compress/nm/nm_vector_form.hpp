@@ -84,23 +84,24 @@ struct VectorForm {
     }
 
   private:
-    /// The first element of the lane's run of step s.
+    /// Returns the first element of the lane's run of step s.
     static constexpr std::size_t own(int s) {
         return (static_cast<std::size_t>(s) * warp_lanes + Warp::lane()) * run;
     }
-    /// Where the kept values of this run lie in the block's encoding, and the word of its mask.
+    /// Returns where the kept values of this run lie in the block's encoding; mask_at() returns
+    /// where the word of its mask does.
     static constexpr std::size_t kept_at(int s) {
         return block_mask_bytes + own(s) / run * kept * sizeof(Bits);
     }
     static constexpr std::size_t mask_at(int s) {
         return (s * step_words + Warp::lane() / lanes_of_word) * sizeof(std::uint32_t);
     }
-    /// The bits of that word that belong to lanes before this one.
+    /// Returns the number of bits of that word that belong to lanes before this one.
     static constexpr unsigned bits_before() {
         return Warp::lane() % lanes_of_word * run;
     }
 
-    /// The lane's bits of the mask; its kept values go to the block.
+    /// Returns the lane's bits of the mask, and writes its kept values to the block.
     static constexpr std::uint32_t encode_run(const Values& values, std::byte* out, int s) {
         std::uint32_t bits = 0;
         Kept packed{};
@@ -147,7 +148,7 @@ struct VectorForm {
         return bits;
     }
 
-    /// The bits of neighbouring lanes become the words of the mask.
+    /// Stores the masks: the bits of neighbouring lanes become their words.
     static constexpr void store_mask(std::uint32_t bits, std::byte* out, int s) {
         std::uint32_t word = bits << bits_before();
 #pragma unroll
@@ -174,7 +175,8 @@ struct VectorForm {
         return values;
     }
 
-    /// NaN is rare: a few elements are added as numbers, and again with care if one came out.
+    /// Adds `base`. NaN is rare: a few elements are added as numbers, and again with care if one
+    /// came out.
     static constexpr void add_to(Values& values, const Values& base) {
         constexpr int few = run < 8 ? run : 8;
 #pragma unroll

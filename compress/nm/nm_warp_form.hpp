@@ -11,7 +11,8 @@
 
 namespace gradcoll::nm {
 
-/// The machine of nm_lanes.hpp: every lane of a Warp runs the same code on its own key.
+/// WarpMachine is the machine of nm_lanes.hpp: every lane of a Warp runs the same code on its own
+/// key.
 template <class Warp, class Key>
 struct WarpMachine {
     using Keys = Key;
@@ -36,10 +37,10 @@ struct WarpMachine {
     static constexpr std::uint32_t ballot(Flags flag) { return Warp::ballot(flag); }
 };
 
-/// Where the mask word and the kept values of a window of a message lie.
+/// WindowPlace says where the mask word and the kept values of a window of a message lie.
 struct WindowPlace {
     std::size_t mask_at, kept_at;  ///< bytes
-    std::size_t first_left_over;   ///< bytes: where the first lane behind the groups goes
+    std::size_t first_left_over;   ///< byte at which the values of lanes behind the groups begin
     unsigned grouped;              ///< lanes that belong to whole groups
     unsigned present;              ///< lanes that hold an element
 };
@@ -48,7 +49,8 @@ constexpr unsigned lanes_of(std::size_t elems) {
     return static_cast<unsigned>(elems < window_elems ? elems : window_elems);
 }
 
-/// Window `index` of a message of `count` elements of `elem_bytes`; both may be beyond 2^31.
+/// Returns the place of window `index` in a message of `count` elements of `elem_bytes`; both may
+/// be beyond 2^31.
 template <class S>
 constexpr WindowPlace place_of(std::size_t index, std::size_t count, std::size_t elem_bytes) {
     const std::size_t block = index / block_words, in_block = index % block_words;
@@ -72,7 +74,8 @@ constexpr std::uint32_t lowest_bits(unsigned count) {
     return count >= 32 ? 0xffffffffu : (1u << count) - 1u;
 }
 
-/// A legal word's groups that the window has not are filled up before the check.
+/// Returns whether the word is legal. Groups that the window has not are filled up before the
+/// check.
 template <class S>
 constexpr bool is_legal_of(std::uint32_t word, unsigned grouped) {
     const std::uint32_t used = lowest_bits(grouped);
@@ -144,8 +147,8 @@ struct WarpForm {
     }
 
   private:
-    /// Where a lane's value lies in the payload, if it is there: packed at the prefix count, or
-    /// behind the groups.
+    /// PayloadPlace says where a lane's value lies in the payload, if it is there: packed at the
+    /// prefix count, or behind the groups.
     struct PayloadPlace {
         bool there;
         std::size_t at;

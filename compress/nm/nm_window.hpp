@@ -22,7 +22,7 @@
 namespace gradcoll::nm {
 namespace {
 
-/// The bits of register k's lanes in a window's word.
+/// Returns the bits of register k's lanes in a window's word.
 template <int lanes>
 constexpr std::uint32_t mask_of(std::uint32_t word, int k) {
     return word >> (lanes * k % 32) & static_cast<std::uint32_t>((1ull << lanes) - 1);
@@ -88,13 +88,15 @@ struct VectorWindow {
     static Flags greater(const Keys& a, const Keys& b) {
         return each<Flags>([&](int k) { return Packer::greater(a.r[k], b.r[k]); });
     }
-    /// Lane by lane the largest of some and those of all registers; of none.
+    /// Returns the keys of no element; largest() takes lane by lane the largest of `top` and those
+    /// of all registers.
     static Key none() { return Key{}; }
     static Key largest(Key top, const Keys& keys) {
         for (int k = 0; k < registers; ++k) top = keys.r[k] > top ? keys.r[k] : top;
         return top;
     }
-    /// Whether any lane is above a number; which keys are, one bit a lane of the window.
+    /// Returns whether any lane is above a number; above() says which keys are, one bit a lane of
+    /// the window.
     static bool any_above(Key key, Bits number) {
         return Packer::any(Packer::greater(key, all(number)));
     }
@@ -103,7 +105,7 @@ struct VectorWindow {
     }
     static std::uint32_t ballot(const Flags& flags) { return Packer::ballot(flags.r); }
 
-    /// The values that the word marks, +0 in place of the others.
+    /// Returns the values that the word marks, +0 in place of the others.
     static Values keep(const Values& values, std::uint32_t word) {
         return each<Values>(
             [&](int k) { return Packer::select(mask_of<lanes>(word, k), values.r[k]); });
@@ -113,8 +115,8 @@ struct VectorWindow {
     static void pack(const Values& values, std::uint32_t word, std::byte* out) {
         Packer::template pack<S>(values.r, word, out);
     }
-    /// The window of `in`'s values at the places that the word marks, +0 elsewhere; may read
-    /// overrun_bytes more.
+    /// Returns the window of `in`'s values at the places that the word marks, +0 elsewhere; may
+    /// read overrun_bytes more.
     template <class S>
     static Values unpack(const std::byte* in, std::uint32_t word) {
         Values values;
@@ -132,8 +134,8 @@ struct VectorWindow {
         return all;
     }
 
-    /// An order as the operand of an instruction: faster than what g++ 12 finds for eight lanes of
-    /// 32 bits.
+    /// Returns an order as the operand of an instruction: this is faster than what g++ 12 finds for
+    /// eight lanes of 32 bits.
     template <class Order>
     static Reg order() {
         static constexpr OrderIndex<Order> index;
@@ -158,7 +160,8 @@ struct VectorWindow {
     struct FirstOfOther {
         static constexpr int from(int i, int all) { return i < r ? all + i : i; }
     };
-    /// -1 in the first `below` lanes of every group of M in a window, else 0: the tie rule.
+    /// MinusOneBelow has -1 in the first `below` lanes of every group of M in a window, else 0: the
+    /// tie rule.
     template <int M, int below>
     struct MinusOneBelow {
         alignas(64) Bits lanes[window_elems];

@@ -10,7 +10,8 @@
 namespace gradcoll::quant {
 namespace {
 
-/// How blocks are encoded, for lanes/variable_rate.hpp. Encodings have a fixed rate nevertheless.
+/// DitherCoder tells lanes/variable_rate.hpp how blocks are encoded. Encodings have a fixed rate
+/// nevertheless.
 template <class Block>
 struct DitherCoder {
     using W = typename Block::Width;
@@ -47,7 +48,7 @@ struct DitherCoder {
         else
             Block::encode(in, out, told);
     }
-    /// What error feedback needs of a codec.
+    /// Feedback has what error feedback needs of a codec.
     struct Feedback {
         static constexpr std::size_t encoded_piece_bytes =
             block_bytes(W::bits, sizeof(Bits), block_elems);

@@ -28,7 +28,7 @@ class EscapeEncoder {
     EscapeEncoder(const std::byte* in, std::byte* residual, std::size_t elems, std::byte* out)
         : in_(in), residual_(residual), elems_(elems), out_(out) {}
 
-    /// How many bytes were written.
+    /// Returns how many bytes were written.
     std::size_t encode(const Loss<Wide>& loss) {
         bound::Survey<Wide> survey = Whole::template gather<with_residual, true>(
             in_, residual_, wanted_, elems_, loss.template least_size<T>());
@@ -52,7 +52,7 @@ class EscapeEncoder {
     }
 
   private:
-    /// Than plain elements.
+    /// Returns whether codes are shorter than plain elements.
     bool is_shorter(std::size_t escapes) const {
         return Sizes::coded(elems_, escapes) < Sizes::plain(elems_);
     }
@@ -127,7 +127,7 @@ class EscapeEncoder {
     alignas(64) Wide wanted_[escape_block_elems];
 };
 
-/// step(lanes, i, values) for elements as they lie in memory.
+/// Calls step(lanes, i, values) for elements as they lie in memory.
 template <class Block, class Step>
 inline void step_through(const void* elements, std::size_t elems, Step step) {
     using Bits = typename Block::Lanes::Format::Bits;
@@ -136,7 +136,7 @@ inline void step_through(const void* elements, std::size_t elems, Step step) {
     });
 }
 
-/// The grid has been looked at.
+/// Decodes the codes; the grid has been looked at.
 template <class Block, class Step>
 inline bool decode_codes(Input& in, Grid<typename Block::Lanes::Format::Wide> grid,
                          std::size_t elems, Step step) {
@@ -171,7 +171,8 @@ inline bool decode_codes(Input& in, Grid<typename Block::Lanes::Format::Wide> gr
     return true;
 }
 
-/// Takes a block; calls step(lanes, i, values) for its elements. False: no encoding.
+/// Takes a block; calls step(lanes, i, values) for its elements. Returns false if the bytes are no
+/// encoding.
 template <class Block, class Step>
 inline bool decode_escape_block(Input& in, std::size_t elems, Step step) {
     using T = typename Block::Lanes::Format;

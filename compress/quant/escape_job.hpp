@@ -28,7 +28,8 @@ struct EscapeJobs {
     };
 };
 
-/// The kernel that Launcher makes of a job; no launch if the type is not quantized to that width.
+/// Returns the kernel that Launcher makes of a job; no launch if the type is not quantized to that
+/// width.
 template <class Launcher, class W>
 BatchKernel escape_kernel_for(ElementType type, CodecWork work) {
     return kernel_for_type<W>(type, [work](auto format) {

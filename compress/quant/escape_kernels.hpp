@@ -8,13 +8,15 @@
 
 namespace gradcoll {
 
-/// Codes of 4, 8 or 16 bits. Empty for other widths, and for types that quant_layout.hpp does not
-/// quantize to that width. Calling a kernel needs a CPU with its instruction set.
+/// Return the kernels for codes of 4, 8 or 16 bits; none for other widths, and for types that
+/// quant_layout.hpp does not quantize to that width. Calling a kernel needs a CPU with its
+/// instruction set.
 Kernels escape_kernels_scalar(int bits, ElementType type);
 Kernels escape_kernels_avx2(int bits, ElementType type);
 Kernels escape_kernels_avx512(int bits, ElementType type);
 
-/// What serves int8, int4 and int16 with a tolerance: for all values alike, or relative to each.
+/// Returns the stage that serves int8, int4 and int16 with a tolerance: for all values alike, or
+/// relative to each.
 const CodecStage& escape_stage(bool relative);
 
 }  // namespace gradcoll

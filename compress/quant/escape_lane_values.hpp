@@ -41,7 +41,7 @@ class LaneValues {
     constexpr std::size_t count() const {
         return count_;
     }
-    /// Of this lane.
+    /// Returns the share of this lane.
     constexpr const Share& share() const {
         return share_;
     }
@@ -49,12 +49,12 @@ class LaneValues {
         if constexpr (with_residual) return wanted_.at[i];
         return Float::widen_number(elements_.at[i]);
     }
-    /// What goes out where no code stands for it.
+    /// Returns the element that goes out where no code stands for it.
     constexpr Bits as_element(int i) const {
         if constexpr (with_residual) return Float::narrow(wanted_.at[i]);
         return elements_.at[i];
     }
-    /// The first of the block.
+    /// Returns the first value of the block.
     constexpr Wide first_wanted() const {
         return of_lane(wanted(0), 0);
     }
@@ -71,7 +71,7 @@ class LaneValues {
     constexpr std::size_t count_in(const Window<Wide>& window) const {
         return sum_of_lanes<Warp>(own_in(window));
     }
-    /// Three counts of up to 512 are one word.
+    /// Counts the values of several windows at once: three counts of up to 512 are one word.
     constexpr void count_around_zero(const Window<Wide>* windows, std::size_t* counts) const {
         constexpr unsigned bits = 10;
         static_assert(windows_around_zero * bits <= 32 && escape_block_elems < 1u << bits);
@@ -83,8 +83,8 @@ class LaneValues {
         for (unsigned k = 0; k < windows_around_zero; ++k)
             counts[k] = all >> (k * bits) & ((1u << bits) - 1u);
     }
-    /// A lane a sample, which each reads once more: registers have no index. Of equal ones the
-    /// first comes first.
+    /// Returns the median. Each lane reads a sample once more, since registers have no index. The
+    /// first among equal ones comes first.
     constexpr Wide sample_median(bool of_magnitudes) const {
         const unsigned lane = Warp::lane();
         const Wide drawn = lane < median_samples ? drawn_at(lane * count_ / median_samples) : 0;
@@ -121,11 +121,11 @@ class LaneValues {
     }
 
     Share share_;
-    const std::byte* in_;        ///< of the block
-    const std::byte* residual_;  ///< of the block
+    const std::byte* in_;        ///< begin of the block
+    const std::byte* residual_;  ///< begin of the block's residuals
     std::size_t count_;
     Run<Bits, own> elements_;
-    Run<Wide, own> wanted_;  ///< with a residual
+    Run<Wide, own> wanted_;  ///< values with the residual added
 };
 
 }  // namespace gradcoll::quant

@@ -10,7 +10,7 @@
 
 namespace gradcoll::quant {
 
-/// Larger than without a tolerance: it decides on the step, and few headers are needed.
+/// A block is larger than without a tolerance: it decides on the step, and few headers are needed.
 inline constexpr std::size_t escape_block_elems = 512;
 
 /// The lowest code marks an element that is sent as it is, whether a block has such or not.
@@ -19,7 +19,7 @@ inline constexpr int escape_mark = W::lowest;
 template <class W>
 inline constexpr CodeRange beside_mark{W::lowest + 1, W::highest};
 
-/// Sizes of a block of `elems` elements of `Bits`, calculated in `Wide`.
+/// EscapeSizes has the sizes of a block of `elems` elements of `Bits`, calculated in `Wide`.
 template <class W, class Bits, class Wide>
 struct EscapeSizes {
     static constexpr std::size_t constant = 2 * sizeof(Wide);
@@ -34,7 +34,7 @@ struct EscapeSizes {
     }
 };
 
-/// Every block of a message may be plain.
+/// Returns the largest size, since every block of a message may be plain.
 constexpr std::size_t escape_bound_bytes(std::size_t elem_bytes, std::size_t count) {
     const std::size_t mark = elem_bytes == sizeof(double) ? sizeof(double) : sizeof(float);
     return elem_bytes * count + (count + escape_block_elems - 1) / escape_block_elems * mark;
@@ -42,7 +42,7 @@ constexpr std::size_t escape_bound_bytes(std::size_t elem_bytes, std::size_t cou
 
 namespace {
 
-/// In place of the scale of a block of plain elements: all bits set, which is a NaN.
+/// Writes all bits set, which is a NaN, in place of the scale of a block of plain elements.
 template <class Wide>
 inline void write_plain_mark(std::byte* out) {
     std::memset(out, 0xff, sizeof(Wide));
@@ -54,13 +54,13 @@ inline bool is_plain_mark(const std::byte* in) {
     return true;
 }
 
-/// A bit for each element of a block.
+/// Escapes has a bit for each element of a block.
 struct Escapes {
     static constexpr std::size_t word_bits = 64;
     std::uint64_t words[escape_block_elems / word_bits] = {};
 
     void set(std::size_t i) { words[i / word_bits] |= std::uint64_t{1} << i % word_bits; }
-    /// Bits of neighbouring elements, `first` a multiple of how many.
+    /// Adds bits of neighbouring elements; `first` is a multiple of how many.
     void add(std::size_t first, std::uint64_t bits) {
         words[first / word_bits] |= bits << first % word_bits;
     }
@@ -70,7 +70,7 @@ struct Escapes {
             all += static_cast<std::size_t>(__builtin_popcountll(word));
         return all;
     }
-    /// visit(i) for each element that has its bit set, in order.
+    /// Calls visit(i) for each element that has its bit set, in order.
     template <class Visit>
     void for_each(Visit visit) const {
         for (std::size_t w = 0; w < escape_block_elems / word_bits; ++w)

@@ -12,33 +12,35 @@
 namespace gradcoll::quant {
 namespace {
 
-/// The smallest magnitude with all its digits; smaller ones come back bit by bit.
+/// This is the smallest magnitude with all its digits; smaller ones come back bit by bit.
 template <class T>
 inline constexpr double smallest_normal = T::fraction_bits == 10   ? 0x1p-14
                                           : T::fraction_bits == 52 ? 0x1p-1022
                                                                    : 0x1p-126;
 
-/// The largest finite one.
+/// This is the largest finite magnitude.
 template <class T>
 inline constexpr double largest_value = T::fraction_bits == 10   ? 0x1.ffcp15
                                         : T::fraction_bits == 7  ? 0x1.fep127
                                         : T::fraction_bits == 23 ? 0x1.fffffep127
                                                                  : 0x1.fffffffffffffp1023;
 
-/// What is asked of a value of a block before its code is taken.
+/// Look says what is asked of a value of a block before its code is taken.
 enum class Look {
     at_nothing,  ///< the grid brings all of them back near enough
-    at_loss,     ///< whether it comes back near enough: none has to come back bit by bit
+    at_loss,     ///< whether it comes back near enough; no value has to come back bit by bit
     at_all
 };
 
-/// What a call may lose an element: `abs`, or `rel` times its magnitude; the other one is 0.
+/// Loss is what a call may lose an element: `abs`, or `rel` times its magnitude; the other one is
+/// 0.
 template <class Wide>
 struct Loss {
     using N = bound::Numbers<Wide>;
 
     double abs, rel;
-    /// Less by so much that no rounding of a difference or product hides a larger one.
+    /// The limits are less by so much that no rounding of a difference or product hides a larger
+    /// one.
     Wide abs_limit, rel_limit;
     /// From here up products of a magnitude and rel_limit are not subnormal.
     Wide least_usual;
@@ -49,7 +51,7 @@ struct Loss {
         return {abs, rel, bound::Tolerance<Wide>::of(abs).limit, rel_limit,
                 rel_limit == 0 ? Wide{0} : 2 * (WideFormat<Wide>::smallest_normal / rel_limit)};
     }
-    /// Magnitudes from here up are asked for their loss alone.
+    /// Returns the magnitude from which values are asked for their loss alone.
     template <class T>
     constexpr Wide least_size() const {
         constexpr auto normal = static_cast<Wide>(smallest_normal<T>);
@@ -57,7 +59,8 @@ struct Loss {
     }
     constexpr bool is_none() const { return abs_limit == 0 && rel_limit == 0; }
 
-    /// Whether `sent` may stand for `value`: near enough, and of zeros and subnormals the same.
+    /// Returns whether `sent` may stand for `value`: it is near enough, and for zeros and
+    /// subnormals the same.
     template <class T>
     constexpr bool takes(Wide value, Wide sent) const {
         const Wide size = bound::magnitude(value);
@@ -68,7 +71,8 @@ struct Loss {
     }
 
   private:
-    /// A product that is subnormal may have been rounded up by much.
+    /// Returns the limit for a magnitude; 0 for a subnormal product, which may have been rounded up
+    /// by much.
     constexpr Wide relative_limit(Wide size) const {
         const Wide product = size * rel_limit;
         return product >= WideFormat<Wide>::smallest_normal ? product : Wide{0};
@@ -79,8 +83,8 @@ struct Loss {
     }
 };
 
-/// Values that codes can be near to: up to `reach` from `centre`, and either 0 or no smaller than
-/// `least`.
+/// Window has the values that codes can be near to: up to `reach` from `centre`, and either 0 or no
+/// smaller than `least`.
 template <class Wide>
 struct Window {
     Wide centre, reach, least;
@@ -97,8 +101,8 @@ inline constexpr std::size_t windows_around_zero = 3;
 /// So many values are drawn to find where most are.
 inline constexpr std::size_t median_samples = 9;
 
-/// Which grid a block is given: one over all its values if that keeps the tolerance, else the
-/// window that has the most of them. `Values` are those of the block:
+/// GridChoice chooses the grid of a block: one over all its values if that keeps the tolerance,
+/// else the window that has the most of them. `Values` are those of the block:
 ///   count()
 ///   count_in<is_relative>(window)         how many it has; one that is not relative has no `least`
 ///   count_around_zero(windows, counts)    the same of several relative ones
@@ -115,7 +119,7 @@ class GridChoice {
     constexpr GridChoice(const Values& values, const Loss<Wide>& loss)
         : values_(values), loss_(loss) {}
 
-    /// False: no grid is worth it.
+    /// Chooses the grid. Returns false if no grid is worth it.
     constexpr bool make(Wide lowest, Wide highest) {
         if (loss_.rel == 0)
             choose_for_abs(lowest, highest);
@@ -124,13 +128,14 @@ class GridChoice {
         return best_.scale > 0;
     }
     constexpr const Grid<Wide>& grid() const { return best_; }
-    /// So many values are in reach of its codes.
+    /// Returns how many values are in reach of its codes.
     constexpr std::size_t in_reach() const { return count_; }
-    /// Whether all values come back near enough (README.md, "Where nothing is asked").
+    /// Returns whether all values come back near enough (README.md, "Where nothing is asked").
     constexpr bool is_sure() const { return is_sure_; }
 
   private:
-    /// A grid with this share of the values is not worth looking further.
+    /// Returns whether the grid has such a share of the values that it is not worth looking
+    /// further.
     constexpr bool is_good() const { return count_ >= values_.count() - values_.count() / 16; }
 
     constexpr void choose_for_abs(Wide lowest, Wide highest) {
@@ -151,7 +156,8 @@ class GridChoice {
         try_around(values_.sample_median(false));
     }
 
-    /// With a tolerance of `rel` |x| a step serves all values that are not too small for it.
+    /// Chooses a grid for a tolerance of `rel` |x|, with which a step serves all values that are
+    /// not too small for it.
     constexpr void choose_for_rel(Wide lowest, Wide highest) {
         consider(spread(lowest, highest));
         if (is_good()) return;
@@ -205,19 +211,19 @@ class GridChoice {
         return grid;
     }
 
-    /// Steps leave room for what is rounded once more than step_for() counts on, nothing was cut
-    /// short there, and no value comes back as Inf.
+    /// Returns whether steps leave room for what is rounded once more than step_for() counts on,
+    /// nothing was cut short there, and no value comes back as Inf.
     constexpr bool is_near_to_all(const Grid<Wide>& grid, Wide step, Wide most) const {
         const double reach = static_cast<double>(most) + loss_.abs;
         return grid.scale + 16 * N::rounding * most <= step &&
                bound::half_unit<T>(reach) <= loss_.abs / 2 && reach <= largest_value<T>;
     }
 
-    /// More than the largest code is away from the middle one.
+    /// Returns a width that is more than the distance of the largest code from the middle one.
     constexpr double width() const { return 2 * static_cast<double>(last) * loss_.abs; }
 
-    /// The largest step that keeps `abs` for values up to `most`, whatever is rounded on the way; 0
-    /// if there is none.
+    /// Returns the largest step that keeps `abs` for values up to `most`, whatever is rounded on
+    /// the way; 0 if there is none.
     constexpr Wide step_for(double most) const {
         const double half = bound::half_unit<T>(most);
         const double narrowing = half < loss_.abs / 2 ? half : loss_.abs / 2;

@@ -25,7 +25,7 @@ class EscapeScalarBlock {
     /// Takes the values of a block together, and sends them plain.
     using Whole = bound::ScalarBlock<T>;
 
-    /// Without `is_relative` a window has no `least`.
+    /// Counts the values in the window, which without `is_relative` has no `least`.
     template <bool is_relative>
     static std::size_t count_in(const Wide* wanted, const Window<Wide>& window, std::size_t elems) {
         std::size_t count = 0;
@@ -46,9 +46,9 @@ class EscapeScalarBlock {
         return difference == 0;
     }
 
-    /// Writes the codes of wanted[i], the mark for those that the loss does not allow, and says
-    /// which these are. With a residual, that becomes what the code leaves over. Here all is asked
-    /// of each, wherever else less is: so tests find out if that was wrong.
+    /// Writes the codes of wanted[i], or the mark for those that the loss does not allow, which it
+    /// adds to `escapes`. A residual becomes what the code leaves over. Here all is asked of each,
+    /// wherever else less is: so tests find out if that was wrong.
     template <bool with_residual, bool is_relative, Look>
     static void quantize(const Wide* wanted, const Grid<Wide>& grid, const Loss<Wide>& loss,
                          std::byte* codes, std::byte* residual, Escapes& escapes,
@@ -63,7 +63,7 @@ class EscapeScalarBlock {
         }
     }
 
-    /// Of the elements `in` those that are marked, one behind the other.
+    /// Copies the marked ones of the elements `in`, one behind the other.
     static void copy_escapes(const std::byte* in, const Escapes& escapes, std::byte* to) {
         escapes.for_each([&](std::size_t i) {
             std::memcpy(to, in + i * sizeof(Bits), sizeof(Bits));
@@ -71,11 +71,11 @@ class EscapeScalarBlock {
         });
     }
 
-    /// Whether the bits that no code needs are 0.
+    /// Returns whether the bits that no code needs are 0.
     static bool ends_well(const std::byte* codes, std::size_t elems) {
         return Codes::ends_well(codes, elems);
     }
-    /// step(lanes, i, values) for the elements that codes stand for.
+    /// Calls step(lanes, i, values) for the elements that codes stand for.
     template <class Step>
     static void dequantize(const std::byte* codes, const Grid<Wide>& grid, std::size_t elems,
                            Step step) {
@@ -89,7 +89,8 @@ class EscapeScalarBlock {
     }
 
   private:
-    /// What does not fit the type becomes Inf: no encoder sends such a code.
+    /// Returns the value of a code. What does not fit the type becomes Inf: no encoder sends such a
+    /// code.
     static Wide value_of(const Grid<Wide>& grid, int code) {
         return grid.offset + static_cast<Wide>(code) * grid.scale;
     }

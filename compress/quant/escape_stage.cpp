@@ -8,17 +8,17 @@
 namespace gradcoll::quant {
 namespace {
 
-/// Rates: fp32, int8/abs=2e-2 of normal values (few escapes), AVX-512, a block of 512 a call, 64
-/// MiB, as ratios to memcpy in the same run (docs/benchmarks.md), times the 7.4 GB/s that memcpy
-/// had for other codecs.
+/// The rates are for fp32, int8/abs=2e-2 of normal values (few escapes), AVX-512, a block of 512 a
+/// call, 64 MiB, as ratios to memcpy in the same run (docs/benchmarks.md), times the 7.4 GB/s that
+/// memcpy had for other codecs.
 constexpr CodecMember told_members[] = {
     {.number = 8, .name = "int8", .parameters = {8}, .rates = {13.1, 13.2, 13.9, 0.26}},
     {.number = 9, .name = "int4", .parameters = {4}, .rates = {13.1, 13.2, 13.9, 0.14}},
     {.number = 10, .name = "int16", .parameters = {16}, .rates = {13.1, 13.2, 13.9, 0.51}},
 };
 
-/// The same of int8/rel=0.1: several windows are tried, and many values escape. Parts of the bound:
-/// normal and Laplace values with rel=0.1, of int16 with 0.001.
+/// These rates are for int8/rel=0.1: several windows are tried, and many values escape. The parts
+/// of the bound are for normal and Laplace values with rel=0.1, those of int16 with 0.001.
 constexpr CodecMember relative_members[] = {
     {.number = 8, .name = "int8", .parameters = {8}, .rates = {3.4, 10.5, 12.0, 0.33}},
     {.number = 9, .name = "int4", .parameters = {4}, .rates = {3.4, 10.5, 12.0, 0.8}},

@@ -11,7 +11,7 @@
 namespace gradcoll::quant {
 namespace {
 
-/// How blocks are encoded, for lanes/variable_rate.hpp.
+/// EscapeCoder tells lanes/variable_rate.hpp how blocks are encoded.
 template <class Block, class Rest>
 struct EscapeCoder {
     using Lanes = typename Block::Lanes;

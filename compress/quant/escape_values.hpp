@@ -8,7 +8,7 @@
 namespace gradcoll::quant {
 namespace {
 
-/// Extremes of the finite values; false if there are none.
+/// Finds the extremes of the finite values; false if there are none.
 template <class Wide>
 inline bool finite_extremes(const Wide* wanted, std::size_t elems, Wide& lowest, Wide& highest) {
     bool found = false;
@@ -21,7 +21,8 @@ inline bool finite_extremes(const Wide* wanted, std::size_t elems, Wide& lowest,
     return found;
 }
 
-/// Of some of the values, or of their magnitudes: good enough to find where most are.
+/// Returns the median of some of the values, or of their magnitudes: good enough to find where most
+/// are.
 template <class Wide>
 inline Wide sample_median(const Wide* wanted, std::size_t elems, bool of_magnitudes) {
     constexpr std::size_t samples = median_samples;

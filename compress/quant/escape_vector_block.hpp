@@ -64,7 +64,8 @@ class EscapeVectorBlock {
         return count;
     }
 
-    /// The order of magnitudes is that of their bits, so a window is one comparison.
+    /// Counts in several windows. The order of magnitudes is that of their bits, so a window is one
+    /// comparison.
     static void count_around_zero(const Elem* wanted, const Window<Elem>* windows,
                                   std::size_t* counts, std::size_t) {
         PartBits least[windows_around_zero], span[windows_around_zero];
@@ -124,7 +125,8 @@ class EscapeVectorBlock {
         room.pack(out);
     }
 
-    /// Registers are packed without a branch, each over what the one before has written too much.
+    /// Copies the marked elements. Registers are packed without a branch, each over what the one
+    /// before has written too much.
     static void copy_escapes(const std::byte* in, const Escapes& escapes, std::byte* to) {
         if constexpr (requires(typename Lanes::Reg reg) { Isa::packed(reg, std::uint64_t{}); }) {
             constexpr std::size_t elems = Lanes::elems;
@@ -144,7 +146,7 @@ class EscapeVectorBlock {
         }
     }
 
-    /// All bits of a whole block are codes.
+    /// Returns true: all bits of a whole block are codes.
     static bool ends_well(const std::byte*, std::size_t) { return true; }
 
     template <class Step>
@@ -176,7 +178,7 @@ class EscapeVectorBlock {
     static Part all_lanes(Elem value) { return value - Part{}; }
     static PartBits all_lanes_of(LaneBits bits) { return bits - PartBits{}; }
     static LaneBits bits_of(Elem value) { return bit_copy<LaneBits>(value); }
-    /// From where a window has magnitudes other than 0.
+    /// Returns the least magnitude other than 0 that a window has.
     static LaneBits least_bits(const Window<Elem>& window) {
         const LaneBits least = bits_of(window.least);
         return least == 0 ? 1 : least;
@@ -189,7 +191,7 @@ class EscapeVectorBlock {
         return bit_copy<Part>(bit_copy<PartBits>(value) & (~LaneBits{0} >> 1));
     }
 
-    /// Grid::code_of and the value of a code, for a register.
+    /// Quantizer computes Grid::code_of and the value of a code, for a register.
     struct Quantizer {
         Part scale, offset, inverse;
         Part lowest = all_lanes(static_cast<Elem>(beside_mark<W>.lowest));
@@ -208,7 +210,7 @@ class EscapeVectorBlock {
         Part value_of(Part code) const { return offset + code * scale; }
     };
 
-    /// Loss::takes, for a register.
+    /// Taker computes Loss::takes for a register.
     template <bool is_relative, Look look>
     struct Taker {
         Part limit;

@@ -10,7 +10,7 @@
 
 namespace gradcoll::quant {
 
-/// `aligned`: whole blocks of values aligned to 16 bytes.
+/// If `aligned`, this is for whole blocks of values aligned to 16 bytes.
 template <class Warp, class W, class T, bool aligned>
 struct EscapeWarpForm {
     using Float = LaneFloat<Warp, T>;
@@ -57,27 +57,28 @@ struct EscapeWarpForm {
     using Sizes = EscapeSizes<W, Bits, Wide>;
     static constexpr WideBits plain_mark = static_cast<WideBits>(~WideBits{0});
 
-    /// What a code stands for; what does not fit the type becomes Inf.
+    /// Returns what a code stands for; what does not fit the type becomes Inf.
     static constexpr Bits element_of(const Grid<Wide>& grid, int code) {
         return Float::narrow(grid.offset + static_cast<Wide>(code) * grid.scale);
     }
-    /// Of the lane, in the block.
+    /// Returns where the lane's codes begin in the block.
     static constexpr std::size_t codes_at() {
         return Sizes::constant + std::size_t{Warp::lane()} * (own * W::bits / 8);
     }
-    /// Escapes of one lane: bit i is its element i.
+    /// Returns whether an element of the lane is marked: bit i of the marks is its element i.
     static constexpr bool is_set(std::uint32_t marks, int i) {
         return (marks >> i & 1u) != 0;
     }
 
-    /// What a block has become.
+    /// Written says what a block has become.
     struct Written {
         std::size_t bytes;
         bool is_plain;
     };
 
-    /// All lanes go the same way. What encode_block() does with a codec of the CPU is done at once
-    /// here: an encoding that saves no bytes is never written, but what would be made of it.
+    /// Encodes a block. All lanes go the same way. What encode_block() does with a codec of the CPU
+    /// is done at once here: an encoding that saves no bytes is never written, but what would be
+    /// made of it.
     template <bool with_residual>
     struct Encoder {
         const WarpJob& job;
@@ -104,7 +105,7 @@ struct EscapeWarpForm {
         constexpr std::size_t plain_bytes() const {
             return values.count() * sizeof(Bits);
         }
-        /// Than a plain block of the format.
+        /// Returns whether codes are shorter than a plain block of the format.
         constexpr bool is_shorter(std::size_t escapes) const {
             return Sizes::coded(values.count(), escapes) < Sizes::plain(values.count());
         }
@@ -126,7 +127,7 @@ struct EscapeWarpForm {
             if constexpr (with_residual)
                 values.share().template store<WideBits>(job.residual, residuals);
         }
-        /// What is left over of an element that goes as it is.
+        /// Returns what is left over of an element that goes as it is.
         constexpr WideBits rest_of(int i) const {
             return Float::unsent(values.wanted(i), values.as_element(i));
         }
@@ -168,7 +169,7 @@ struct EscapeWarpForm {
             return write_plain(elements);
         }
 
-        /// What a receiver makes of codes and escapes.
+        /// Writes the elements that a receiver would make of codes and escapes.
         constexpr Written send_plain_instead(const Grid<Wide>& grid, const Codes& codes,
                                              std::uint32_t marks) const {
             Values elements{};
@@ -221,8 +222,8 @@ struct EscapeWarpForm {
         }
     };
 
-    /// The elements of a lane. Nothing else of the payload is read than the block; false: it is no
-    /// encoding, as all or some lanes find.
+    /// Reads the elements of a lane. Nothing else of the payload is read than the block. Returns
+    /// false if it is no encoding, as all or some lanes find.
     static constexpr bool read(const WarpJob& job, const CodedBlock& coded, std::size_t block,
                                const Share& share, Values& values) {
         const std::size_t first = block * escape_block_elems;

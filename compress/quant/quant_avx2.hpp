@@ -8,8 +8,8 @@ namespace gradcoll::quant {
 namespace {
 
 struct QuantAvx2 : Avx2 {
-    /// By packing two by two: each half of a register for itself, so what comes out has to be put
-    /// in order.
+    /// Packs two by two: each half of a register for itself, so what comes out has to be put in
+    /// order.
     template <class Code>
     static void store_codes(std::byte* to, const Floats (&steps)[4]) {
         const __m256i first = packed_words(steps[0], steps[1]);

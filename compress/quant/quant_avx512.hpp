@@ -8,8 +8,8 @@ namespace gradcoll::quant {
 namespace {
 
 struct QuantAvx512 : Avx512 {
-    /// By packing two by two: each 128 bits of a register for themselves, so what comes out has to
-    /// be put in order.
+    /// Packs two by two: each 128 bits of a register for themselves, so what comes out has to be
+    /// put in order.
     template <class Code>
     static void store_codes(std::byte* to, const Floats (&steps)[4]) {
         const __m512i first = packed_words(steps[0], steps[1]);

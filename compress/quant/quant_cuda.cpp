@@ -6,7 +6,7 @@
 namespace gradcoll {
 namespace {
 
-/// In the order of QuantForm.
+/// These lists have the kernels in the order of QuantForm.
 using KernelsOfForms = BatchKernel (*[])(ElementType type, CodecWork work);
 constexpr KernelsOfForms int4 = {int4_kernel_cuda, dithered_int4_kernel_cuda,
                                  escape_int4_kernel_cuda};

@@ -12,7 +12,7 @@
 namespace gradcoll::quant {
 namespace {
 
-/// What is calculated in: fp32 or fp64.
+/// WideFormat describes the type that is calculated in: fp32 or fp64.
 template <class Wide>
 struct WideFormat;
 template <>
@@ -28,7 +28,7 @@ struct WideFormat<double> {
     static constexpr double rounder = 0x1.8p52;
 };
 
-/// To nearest, of two the even one; |value| is far below 2^22.
+/// Rounds to the nearest integer, or to the even one of two; |value| is far below 2^22.
 template <class Wide>
 constexpr Wide to_nearest(Wide value) {
     return value + WideFormat<Wide>::rounder - WideFormat<Wide>::rounder;
@@ -36,13 +36,13 @@ constexpr Wide to_nearest(Wide value) {
 
 template <class Wide>
 struct Grid {
-    Wide scale;    ///< between neighbouring codes; negative: the outermost codes are specials
+    Wide scale;    ///< distance of neighbouring codes; negative: the outermost codes are specials
     Wide offset;   ///< what code 0 stands for
     Wide inverse;  ///< 1 / scale, for encoding; 0 if all values are equal
 
-    /// For finite values from `lowest` to `highest`. Zero, if it is among them, is offset + code x
-    /// scale for a whole code: both products are then rounded the same way. Halves do not overflow,
-    /// and a scale that is normal has a finite inverse.
+    /// Returns a grid for finite values from `lowest` to `highest`. Zero, if it is among them, is
+    /// offset + code x scale for a whole code: both products are then rounded the same way. Halves
+    /// do not overflow, and a scale that is normal has a finite inverse.
     static constexpr Grid over(Wide lowest, Wide highest, CodeRange codes) {
         if (lowest == highest) return {0, lowest + Wide{0}, 0};  // never -0
         const Wide half_steps = static_cast<Wide>(codes.highest - codes.lowest) / 2;
@@ -55,7 +55,7 @@ struct Grid {
         return {scale, Wide{0} - zero_point * scale, inverse};
     }
 
-    /// From code 0 to a finite value, no further than the codes go.
+    /// Returns the number of steps from code 0 to a finite value, no further than the codes go.
     constexpr Wide steps_to(Wide value, CodeRange codes) const {
         const Wide steps = (value - offset) * inverse;
         const auto lowest = static_cast<Wide>(codes.lowest);
@@ -63,13 +63,13 @@ struct Grid {
         const Wide below = steps < highest ? steps : highest;
         return below > lowest ? below : lowest;
     }
-    /// The code of a finite value that the grid was made for.
+    /// Returns the code of a finite value that the grid was made for.
     constexpr int code_of(Wide value, CodeRange codes) const {
         return static_cast<int>(to_nearest(steps_to(value, codes)));
     }
 
-    /// The last step may reach beyond the largest value of the type, by half a step, and its
-    /// product beyond that of `Wide`: then all is done once more in halves.
+    /// Returns the value of a code. The last step may reach beyond the largest value of the type,
+    /// by half a step, and its product beyond that of `Wide`: then all is done once more in halves.
     constexpr Wide value_of(int code, Wide largest) const {
         const Wide value = offset + static_cast<Wide>(code) * scale;
         if (value <= largest && value >= -largest) return value;
@@ -93,7 +93,7 @@ constexpr Wide magnitude(Wide value) {
     return is_negative(value) ? -value : value;
 }
 
-/// The code of NaN or Inf in a block that has such.
+/// Returns the code of NaN or Inf in a block that has such.
 template <class W, class Wide>
 constexpr int special_of(Wide value) {
     if (value != value) return W::nan;
@@ -103,7 +103,7 @@ template <class W>
 constexpr bool is_special(int code) {
     return code <= W::minus_inf || code >= W::plus_inf;
 }
-/// The element that it stands for; NaN is the positive quiet one without payload.
+/// Returns the element that such a code stands for; NaN is the positive quiet one without payload.
 template <class W, class Format>
 constexpr typename Format::Bits special(int code) {
     using Bits = typename Format::Bits;

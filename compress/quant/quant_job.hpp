@@ -25,14 +25,15 @@ struct BlockJob {
     }
 };
 
-/// Both roundings have one decoder.
+/// Jobs has one decoder for both roundings.
 template <class W, class Format, class Rounding>
 struct Jobs {
     template <CodecWork work>
     using Job = BlockJob<work, W, Format, std::conditional_t<encodes(work), Rounding, ToNearest>>;
 };
 
-/// The kernel that Launcher makes of a job; no launch if the type is not quantized to that width.
+/// Returns the kernel that Launcher makes of a job; no launch if the type is not quantized to that
+/// width.
 template <class Launcher, class W, class Rounding = ToNearest>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
     return kernel_for_type<W>(type, [work](auto format) {

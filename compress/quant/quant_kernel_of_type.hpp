@@ -7,7 +7,7 @@
 
 namespace gradcoll::quant {
 
-/// make(Format{}), for types that are quantized to that width; no launch for others.
+/// Returns make(Format{}) for types that are quantized to that width; no launch for others.
 template <class W, class Make>
 BatchKernel kernel_for_type(ElementType type, Make make) {
     if (!quantizes(W::bits, type)) return {};

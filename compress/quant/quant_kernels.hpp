@@ -7,13 +7,14 @@
 
 namespace gradcoll {
 
-/// Codes of 4, 8 or 16 bits. Empty for other widths, and for types that quant_layout.hpp does not
-/// quantize to that width. Calling a kernel needs a CPU with its instruction set.
+/// Return the kernels for codes of 4, 8 or 16 bits; none for other widths, and for types that
+/// quant_layout.hpp does not quantize to that width. Calling a kernel needs a CPU with its
+/// instruction set.
 Kernels quant_kernels_scalar(int bits, ElementType type);
 Kernels quant_kernels_avx2(int bits, ElementType type);
 Kernels quant_kernels_avx512(int bits, ElementType type);
 
-/// The same, rounding by chance (CodecParameters::seed).
+/// Return kernels that round by chance (CodecParameters::seed).
 Kernels dither_kernels_scalar(int bits, ElementType type);
 Kernels dither_kernels_avx2(int bits, ElementType type);
 Kernels dither_kernels_avx512(int bits, ElementType type);

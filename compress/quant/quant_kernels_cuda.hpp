@@ -10,11 +10,11 @@ namespace gradcoll {
 BatchKernel int4_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel int8_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel int16_kernel_cuda(ElementType type, CodecWork work);
-/// With `seed`.
+/// Return the kernels for codecs with `seed`.
 BatchKernel dithered_int4_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel dithered_int8_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel dithered_int16_kernel_cuda(ElementType type, CodecWork work);
-/// With `abs` or `rel`.
+/// Return the kernels for codecs with `abs` or `rel`.
 BatchKernel escape_int4_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel escape_int8_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel escape_int16_kernel_cuda(ElementType type, CodecWork work);

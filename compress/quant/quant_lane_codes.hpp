@@ -7,7 +7,7 @@
 
 namespace gradcoll::quant {
 
-/// `own`: elements of a lane. Their codes fill whole words.
+/// LaneCodes has the codes of a lane's `own` elements, which fill whole words.
 template <class Warp, class W, int own>
 struct LaneCodes {
     static constexpr int words = own * W::bits / 32;
@@ -21,7 +21,7 @@ struct LaneCodes {
         const auto top = word[i * W::bits / 32] << (32 - W::bits - i * W::bits % 32);
         return static_cast<std::int32_t>(top) >> (32 - W::bits);
     }
-    /// Whether the half byte behind an odd number of codes is 0.
+    /// Returns whether the half byte behind an odd number of codes is 0.
     constexpr bool end_well(int present) const {
         if constexpr (W::bits != 4) return true;
         bool well = true;
@@ -30,7 +30,7 @@ struct LaneCodes {
         return well;
     }
 
-    /// All of them, `at_once` words by one instruction, which are aligned to their size.
+    /// Loads all of them, `at_once` words by one instruction, which are aligned to their size.
     template <int at_once>
     static constexpr LaneCodes load_all(const std::byte* from) {
         LaneCodes codes{};
@@ -53,7 +53,7 @@ struct LaneCodes {
         }
     }
 
-    /// The first `present`, at any multiple of two bytes.
+    /// Loads the first `present`, at any multiple of two bytes.
     static constexpr LaneCodes load(const std::byte* from, int present) {
         LaneCodes codes{};
         const int bytes = bytes_of(present);

@@ -8,14 +8,14 @@
 
 namespace gradcoll::quant {
 
-/// Of the finite values; 0 if there are none.
+/// Extent has the extremes of the finite values; 0 if there are none.
 template <class Wide>
 struct Extent {
     Wide lowest, highest;
-    bool has_finite, has_specials;  ///< NaN and Inf
+    bool has_finite, has_specials;  ///< has_specials: there is NaN or Inf
 };
 
-/// Lanes add their values, each its own; then all ask together.
+/// Each lane adds its own values; then all ask together.
 template <class Warp, class Wide>
 class LaneExtremes {
     using WideFloat = FloatBits<typename WideFormatOf<Wide>::type>;
@@ -48,7 +48,7 @@ class LaneExtremes {
     }
 
     Wide lowest_ = bits_as<Wide>(WideFloat::infinity);
-    /// Not -lowest_: of that nvcc 13.0 makes a kernel that does nothing (docs/gotchas.md).
+    /// This is not -lowest_: nvcc 13.0 makes a kernel of that that does nothing (docs/gotchas.md).
     Wide highest_ = bits_as<Wide>(WideFloat::sign | WideFloat::infinity);
     bool special_ = false;
 };

@@ -10,7 +10,7 @@
 
 namespace gradcoll::quant {
 
-/// The same in all lanes.
+/// LaneGrid is the same in all lanes.
 template <class Warp, class W, class Format>
 struct LaneGrid {
     using Bits = typename Format::Bits;
@@ -21,7 +21,7 @@ struct LaneGrid {
     Grid<Wide> grid;
     bool has_specials;
 
-    /// Over values that have this extent.
+    /// Returns a grid over values that have this extent.
     template <class Rounding>
     static constexpr LaneGrid over(const Extent<Wide>& extent, const Rounding& rounding) {
         const CodeRange codes = extent.has_specials ? W::beside_specials() : W::all();
@@ -29,7 +29,7 @@ struct LaneGrid {
                 extent.has_specials};
     }
 
-    /// At any multiple of two bytes, by one lane.
+    /// Stores the header at any multiple of two bytes, by one lane.
     constexpr void store(std::byte* header) const {
         store_any<Warp>(header, bits_as<WideBits>(has_specials ? -grid.scale : grid.scale));
         store_any<Warp>(header + sizeof(Wide), bits_as<WideBits>(grid.offset));
@@ -41,7 +41,7 @@ struct LaneGrid {
     }
     constexpr bool is_valid() const { return is_finite(grid.scale) && is_finite(grid.offset); }
 
-    /// `place`: of the value in its block.
+    /// Returns the code; `place` is that of the value in its block.
     template <class Rounding>
     constexpr int code_of(Bits value, const Rounding& rounding, unsigned place) const {
         const Wide wide = Float::widen_number(value);

@@ -6,7 +6,8 @@
 
 namespace gradcoll::quant {
 
-/// All of them in a whole block. `aligned`: arrays are aligned to 16 bytes, and the block is whole.
+/// LaneShare has all `own` elements in a whole block. If `aligned`, arrays are aligned to 16 bytes,
+/// and the block is whole.
 template <class Warp, std::size_t block_elems, bool aligned>
 struct LaneShare {
     static constexpr int own = static_cast<int>(block_elems / warp_lanes);

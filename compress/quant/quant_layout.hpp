@@ -12,30 +12,30 @@ namespace gradcoll::quant {
 
 inline constexpr std::size_t block_elems = 256;
 
-/// From the smallest code of a value to the largest.
+/// CodeRange goes from the smallest code of a value to the largest.
 struct CodeRange {
     int lowest, highest;
 };
 
-/// Codes of so many bits, two's complement.
+/// Width describes codes of so many bits, in two's complement.
 template <int code_bits>
 struct Width {
     static constexpr int bits = code_bits;
     using Code = std::conditional_t<(bits > 8), std::int16_t, std::int8_t>;
     static constexpr int lowest = -(1 << (bits - 1)), highest = (1 << (bits - 1)) - 1;
-    /// In a block with NaN or Inf the outermost codes say which.
+    /// In a block with NaN or Inf the outermost codes say which it is.
     static constexpr int nan = lowest, minus_inf = lowest + 1, plus_inf = highest;
 
     static constexpr CodeRange all() { return {lowest, highest}; }
     static constexpr CodeRange beside_specials() { return {lowest + 2, highest - 1}; }
 };
 
-/// Scale and offset are fp32; fp64 for fp64.
+/// Returns the size of scale and offset, which are fp32, or fp64 for fp64.
 constexpr std::size_t header_bytes(std::size_t elem_bytes) {
     return 2 * (elem_bytes == sizeof(double) ? sizeof(double) : sizeof(float));
 }
 
-/// The last block of a message may have fewer than block_elems elements.
+/// Returns the size of a block. The last one of a message may have fewer than block_elems elements.
 constexpr std::size_t block_bytes(int bits, std::size_t elem_bytes, std::size_t elems) {
     return header_bytes(elem_bytes) + (elems * static_cast<std::size_t>(bits) + 7) / 8;
 }
@@ -46,7 +46,8 @@ constexpr std::size_t encoded_bytes(int bits, std::size_t elem_bytes, std::size_
            (rest == 0 ? 0 : block_bytes(bits, elem_bytes, rest));
 }
 
-/// Codes as wide as the element would only make a message longer.
+/// Returns whether the type is quantized to so many bits: codes as wide as the element would only
+/// make a message longer.
 constexpr bool quantizes(int bits, ElementType type) {
     return is_floating(type) && static_cast<std::size_t>(bits) < 8 * element_bytes(type);
 }

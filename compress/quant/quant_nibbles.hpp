@@ -14,7 +14,7 @@ namespace {
 template <class Isa, std::size_t block>
 class NibbleRoom {
   public:
-    /// Where to put a block's codes as bytes; then pack() them.
+    /// Returns where to put a block's codes as bytes; then pack() packs them.
     std::byte* codes_for(std::byte*) { return bytes_; }
     void pack(std::byte* out) const {
         for (std::size_t at = 0; at < block; at += 2 * Isa::vector_bytes)
@@ -22,7 +22,7 @@ class NibbleRoom {
                 out + at / 2,
                 shuffled<EvenBytes>(paired(bytes_ + at), paired(bytes_ + at + Isa::vector_bytes)));
     }
-    /// The codes of a message as bytes.
+    /// Returns the codes of a message as bytes.
     const std::byte* codes_of(const std::byte* in) {
         for (std::size_t at = 0; at < block; at += 2 * Isa::vector_bytes) {
             const auto packed = load_vector<Bytes>(in + at / 2);
@@ -46,13 +46,13 @@ class NibbleRoom {
         static constexpr int from(int i, int lanes) { return (lanes + i) / 2; }
     };
 
-    /// Two codes in the low byte of each word.
+    /// Packs two codes into the low byte of each word.
     static Bytes paired(const std::byte* codes) {
         const auto words = load_vector<Words>(codes);
         return bit_copy<Bytes>((words & 0x000f) | (words >> 4 & 0x00f0));
     }
-    /// Of words with the same byte in both halves: its low nibble below, its high nibble above,
-    /// each with its sign.
+    /// Splits words with the same byte in both halves: the low nibble goes below, the high nibble
+    /// above, each with its sign.
     static Bytes split(Bytes twice) {
         const auto words = bit_copy<Words>(twice);
         const auto nibbles = bit_copy<Bytes>((words & 0x000f) | (words >> 4 & 0x0f00));
@@ -62,7 +62,7 @@ class NibbleRoom {
     alignas(64) std::byte bytes_[block];
 };
 
-/// For codes of whole bytes, which are used where they are.
+/// NoRoom is for codes of whole bytes, which are used where they are.
 struct NoRoom {
     static std::byte* codes_for(std::byte* out) { return out; }
     static void pack(std::byte*) {}

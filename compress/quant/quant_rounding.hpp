@@ -12,11 +12,11 @@ namespace gradcoll::quant {
 namespace {
 
 struct ToNearest {
-    /// What is told of the seed.
+    /// Ignores the seed.
     static constexpr ToNearest of(std::uint32_t) { return {}; }
-    /// The codes that the values of a block are spread over.
+    /// Returns the codes that the values of a block are spread over.
     static constexpr CodeRange spread_over(CodeRange codes) { return codes; }
-    /// `steps` lie between the value and code 0. What rounds to its code.
+    /// Returns what rounds to the code; `steps` lie between the value and code 0.
     template <class Wide, class Value, class Bits>
     [[gnu::always_inline]] constexpr Value code_of(Value steps, Value, Bits) const {
         return steps;
@@ -27,26 +27,27 @@ struct ToNearest {
     }
 };
 
-/// Chance is drawn from the seed, the bits of the value and its place in the block: all ranks and
-/// instruction sets draw the same. 0 stays 0.
+/// ByChance draws chance from the seed, the bits of the value and its place in the block: all ranks
+/// and instruction sets draw the same. 0 stays 0.
 class ByChance {
   public:
     explicit constexpr ByChance(std::uint32_t seed) : seed_(seed * 0x9e3779b1U) {}
     static constexpr ByChance of(std::uint32_t seed) { return ByChance(seed); }
 
-    /// The grid moves by up to half a step, so that zero has a code: that far beyond both ends
-    /// there must be codes, too, or the mean would not be right at the ends.
+    /// Returns fewer codes than there are. The grid moves by up to half a step, so that zero has a
+    /// code: that far beyond both ends there must be codes, too, or the mean would not be right at
+    /// the ends.
     static constexpr CodeRange spread_over(CodeRange codes) {
         return {codes.lowest + 1, codes.highest - 1};
     }
-    /// What seed and place add to chance, for the places first, first + 1, ... of a register;
-    /// `lanes` are 0, 1, ...: a constant, and so is its product.
+    /// Returns what seed and place add to chance, for the places first, first + 1, ... of a
+    /// register; `lanes` are 0, 1, ...: a constant, and so is its product.
     template <class Bits, class Place>
     [[gnu::always_inline]] constexpr Bits draws_from(Place first, Bits lanes) const {
         return lanes * 0x85ebca6bU + static_cast<Place>(first * 0x85ebca6bU + seed_);
     }
-    /// Of one value, with Bits as long as it, or of registers of both. Of a step's fraction f that
-    /// is the upper code with probability f.
+    /// Returns the code of one value, with Bits as long as it, or those of registers of both. With
+    /// a step's fraction f it is the upper code with probability f.
     template <class Wide, class Value, class Bits>
     [[gnu::always_inline]] constexpr Value code_of(Value steps, Value value, Bits draws) const {
         constexpr auto sign = typename WideFormat<Wide>::Bits{1} << (8 * sizeof(Wide) - 1);
@@ -61,7 +62,8 @@ class ByChance {
     }
 
   private:
-    /// Above 0 and below 1, in equal steps (lowbias32 of C. Wellons, "Hash Prospector", 2018).
+    /// Returns a chance above 0 and below 1, in equal steps (lowbias32 of C. Wellons, "Hash
+    /// Prospector", 2018).
     template <class Wide, class Value, class Bits>
     [[gnu::always_inline]] static constexpr Value chance(Bits value, Bits draws) {
         constexpr bool is_fp64 = sizeof(Wide) == sizeof(double);

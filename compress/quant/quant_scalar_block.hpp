@@ -28,7 +28,7 @@ inline Grid<Wide> read_grid(const std::byte* in) {
     return grid;
 }
 
-/// Codes in memory: low bits first, little endian.
+/// CodeArray has codes in memory: low bits first, little endian.
 template <class W>
 struct CodeArray {
     static void write(std::byte* codes, std::size_t i, int code) {
@@ -49,7 +49,7 @@ struct CodeArray {
             return code;
         }
     }
-    /// Whether the half byte behind an odd number of codes is 0.
+    /// Returns whether the half byte behind an odd number of codes is 0.
     static bool ends_well(const std::byte* codes, std::size_t elems) {
         return W::bits != 4 || elems % 2 == 0 || (codes[elems / 2] >> 4) == std::byte{0};
     }
@@ -58,7 +58,7 @@ struct CodeArray {
     using Code = typename W::Code;
 };
 
-/// `block` elements are a whole one.
+/// ScalarBlock codes blocks of `block` elements.
 template <class W, class T, std::size_t block = block_elems>
 class ScalarBlock {
     using Bits = typename T::Bits;
@@ -97,7 +97,7 @@ class ScalarBlock {
         }
     }
 
-    /// Calls step(lanes, i, element). False: no encoding.
+    /// Calls step(lanes, i, element). Returns false if the bytes are no encoding.
     template <class Step>
     static bool decode(const std::byte* in, Step step, std::size_t elems = block) {
         Grid<Wide> grid = read_grid<Wide>(in);

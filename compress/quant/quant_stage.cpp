@@ -12,8 +12,9 @@ namespace {
 
 constexpr TakenParameters parameters_of_all{.abs = true, .rel = true, .seed = true};
 
-/// Parameter: bits of a code. Rates: fp32, AVX-512, 64 MiB, as ratios to memcpy in the same run
-/// (docs/benchmarks.md, "Codec kernels"), times the 7.4 GB/s that memcpy had for other codecs.
+/// The parameter is the number of bits of a code. The rates are for fp32, AVX-512, 64 MiB, as
+/// ratios to memcpy in the same run (docs/benchmarks.md, "Codec kernels"), times the 7.4 GB/s that
+/// memcpy had for other codecs.
 constexpr CodecMember members[] = {
     {.number = 8,
      .name = "int8",
@@ -44,7 +45,7 @@ std::size_t bytes(const CodecMember& member, std::size_t elem_bytes, std::size_t
     return encoded_bytes(member.parameters[0], elem_bytes, count);
 }
 
-/// Those that are slower with `seed`, measured in the same way.
+/// These are slower with `seed`, measured in the same way.
 constexpr CodecMember dithered_members[] = {
     {.number = 8, .name = "int8", .parameters = {8}, .rates = {5.8, 17.6, 13.8}},
     {.number = 9, .name = "int4", .parameters = {4}, .rates = {5.8, 15.0, 12.9}},
@@ -66,7 +67,7 @@ constexpr CodecStage dithered_stage{
     .kernels = {kernels_of_set<dither_kernels_scalar>, kernels_of_set<dither_kernels_avx2>,
                 kernels_of_set<dither_kernels_avx512>}};
 
-/// The member of a form with the same number.
+/// Returns the member of a form with the same number.
 CodecEntry form_of(const CodecStage& form, const CodecMember& member) {
     for (const CodecMember& same : form.members)
         if (same.number == member.number) return {&form, &same};

@@ -11,8 +11,8 @@
 namespace gradcoll::quant {
 namespace {
 
-/// The functions of a fixed-rate codec (lanes/fixed_rate.hpp) over whole blocks as `Block` codes
-/// them.
+/// Stream has the functions of a fixed-rate codec (lanes/fixed_rate.hpp) over whole blocks as
+/// `Block` codes them.
 template <class Block>
 class Stream {
     using W = typename Block::Width;
@@ -70,7 +70,7 @@ class Stream {
     }
 
   private:
-    /// What error feedback needs of a codec.
+    /// Feedback has what error feedback needs of a codec.
     struct Feedback {
         static constexpr std::size_t encoded_piece_bytes = coded_bytes;
         static constexpr bool fuses_feedback = false;

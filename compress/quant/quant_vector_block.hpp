@@ -36,8 +36,8 @@ class VectorBlock {
         encode_over(extremes, grid_over(extremes, rounding), in, out, rounding);
     }
 
-    /// So many blocks, one behind the other. A grid takes longer to work out than codes do, and
-    /// alone a core has nothing else to do meanwhile.
+    /// So many blocks are encoded together, one behind the other. A grid takes longer to work out
+    /// than codes do, and alone a core has nothing else to do meanwhile.
     static constexpr std::size_t at_once = 4;
     static void encode_some(const std::byte* in, std::byte* out) {
         constexpr std::size_t plain_bytes = block * sizeof(Bits);
@@ -162,8 +162,9 @@ class VectorBlock {
             return extremes_of_parts(in);
     }
 
-    /// Floats of 16 bits are ordered like integers once the negative ones are turned round; NaN and
-    /// Inf are then at the ends. A register has twice as many of these as of fp32.
+    /// Returns the extremes of 16-bit floats, which are ordered like integers once the negative
+    /// ones are turned round; NaN and Inf are then at the ends. A register has twice as many of
+    /// these as of fp32.
     static Extremes extremes_of_words(const std::byte* in) {
         using Whole = typename Isa::Whole;
         constexpr std::size_t words = lanes_of<Whole>;
@@ -200,8 +201,8 @@ class VectorBlock {
         return {Isa::smallest(lowest), Isa::largest(highest), Isa::any(specials)};
     }
 
-    /// Whether the codes are all values, and all of these are finite in the element type: rounding
-    /// keeps the order, so no value is beyond `reach`.
+    /// Returns whether the codes are all values, and all of these are finite in the element type:
+    /// rounding keeps the order, so no value is beyond `reach`.
     static bool is_plain(const Grid<Elem>& grid) {
         const Elem reach = magnitude(grid.offset) + static_cast<Elem>(-W::lowest) * grid.scale;
         return !is_negative(grid.scale) && reach <= ScalarLanes<T>::widen(largest_finite_bits<T>());

@@ -8,8 +8,8 @@
 
 namespace gradcoll::quant {
 
-/// `aligned`: whole blocks of arrays aligned to 16 bytes. Else payloads lie at any multiple of two
-/// bytes, and the block may be the last one.
+/// If `aligned`, this is for whole blocks of arrays aligned to 16 bytes. Else payloads lie at any
+/// multiple of two bytes, and the block may be the last one.
 template <class Warp, class W, class Format, class Rounding, bool aligned>
 struct WarpForm {
     using BlockGrid = LaneGrid<Warp, W, Format>;
@@ -75,7 +75,8 @@ struct WarpForm {
     using Values = Run<Bits, own>;
 
     using Codes = LaneCodes<Warp, W, own>;
-    /// Blocks of an aligned payload begin at multiples of 8 bytes.
+    /// Two words are loaded at once, since blocks of an aligned payload begin at multiples of 8
+    /// bytes.
     static constexpr int words_at_once = Codes::words < 2 ? 1 : 2;
 
     static constexpr Codes load_codes(const std::byte* from, int present) {
@@ -94,7 +95,7 @@ struct WarpForm {
     static constexpr std::size_t payload_at(std::size_t block) {
         return block * block_bytes(W::bits, sizeof(Bits), block_elems);
     }
-    /// Of the lane, in the block.
+    /// Returns where the lane's codes begin in the block.
     static constexpr std::size_t codes_at() {
         return header_bytes(sizeof(Bits)) + std::size_t{Warp::lane()} * (own * W::bits / 8);
     }
