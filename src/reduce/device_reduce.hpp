@@ -11,8 +11,8 @@
 
 namespace gradcoll {
 
-/// out[i] = a[i] op b[i]; `out` may be `a` or `b`. All memory is reached by the device and aligned
-/// to its elements. Jobs of one launch do not depend on one another.
+/// A ReduceJob computes out[i] = a[i] op b[i]; `out` may be `a` or `b`. All memory is reached by
+/// the device and aligned to its elements. Jobs of one launch do not depend on one another.
 struct ReduceJob {
     const void* a = nullptr;
     const void* b = nullptr;
@@ -26,8 +26,8 @@ struct ReduceLaunch {
     void* stream = nullptr;  ///< DeviceStream::native()
 };
 
-/// Starts all jobs on the stream, many small ones in one launch; returns at once, allocates
-/// nothing. Errors: unsupported (an op that is not defined for the type), invalid_buffer
+/// A LaunchReduce starts all jobs on the stream, many small ones in one launch; returns at once,
+/// allocates nothing. Errors: unsupported (an op that is not defined for the type), invalid_buffer
 /// (alignment), transport.
 using LaunchReduce = Status (*)(const ReduceLaunch& launch, std::span<const ReduceJob> jobs);
 

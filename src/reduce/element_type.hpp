@@ -7,8 +7,8 @@
 
 namespace gradcoll {
 
-/// `opaque` is any other contiguous element: it can be moved and handed to the MPI library's own
-/// reduction, but not read by us; its size travels beside it.
+/// An `opaque` element is any other contiguous one: it can be moved and handed to the MPI library's
+/// own reduction, but not read by us; its size travels beside it.
 enum class ElementType : std::uint8_t {
     f16,
     bf16,
@@ -25,7 +25,7 @@ enum class ElementType : std::uint8_t {
     opaque
 };
 
-/// Bytes of one element; 0 for opaque.
+/// Returns the bytes of one element; 0 for opaque.
 constexpr std::size_t element_bytes(ElementType type) {
     // In the order of the enum.
     constexpr std::size_t bytes[] = {2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 0};

@@ -10,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Its own inverse.
+/// Turns a key into a value. It is its own inverse.
 template <class Int>
 Int unordered(std::int64_t key) {
     const auto bits = static_cast<Int>(key);

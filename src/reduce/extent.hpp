@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-/// Of the finite elements; both 0 if there are none.
+/// Extent has the extremes of the finite elements; both are 0 if there are none.
 struct Extent {
     double lowest = 0;
     double highest = 0;
@@ -19,7 +19,7 @@ struct Extent {
     friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// For floating-point types. `data` needs no alignment.
+/// Finds the extent of elements of a floating-point type. `data` needs no alignment.
 Extent extent_of(ElementType type, const void* data, std::size_t count);
 
 }  // namespace gradcoll

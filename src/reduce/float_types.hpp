@@ -27,8 +27,8 @@ struct Fp64 {
     static constexpr int fraction_bits = 52;
 };
 
-/// The bits of the largest finite value. Of values without a sign, only Inf (the next) and NaN are
-/// above it, as integers.
+/// Returns the bits of the largest finite value. Among values without a sign, only Inf (the next)
+/// and NaN are above it, as integers.
 template <class Format>
 constexpr typename Format::Bits largest_finite_bits() {
     using Bits = typename Format::Bits;

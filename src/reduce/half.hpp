@@ -12,7 +12,7 @@
 
 namespace gradcoll {
 
-/// Bits of the fp32 value of fp16 bits. F32: float, or a vector as long as U32.
+/// Returns the bits of the fp32 value of fp16 bits. F32 is float, or a vector as long as U32.
 template <class F32, class U32>
 [[gnu::always_inline]] constexpr U32 f32_bits_from_f16_bits(U32 half) {
     constexpr std::uint32_t rebias = (127U - 15U) << 23;
@@ -34,7 +34,7 @@ template <class F32, class U32>
     return sign | magnitude;
 }
 
-/// fp16 bits nearest to the fp32 value with these bits.
+/// Returns the fp16 bits nearest to the fp32 value with these bits.
 template <class F32, class U32>
 [[gnu::always_inline]] constexpr U32 f16_bits_from_f32_bits(U32 bits) {
     constexpr float too_large = 65536.0F;
@@ -57,13 +57,13 @@ template <class F32, class U32>
     return sign | (value == value ? number : nan);
 }
 
-/// fp32 bits of the value of bf16 bits.
+/// Returns the fp32 bits of the value of bf16 bits.
 template <class U32>
 [[gnu::always_inline]] constexpr U32 f32_bits_from_bf16_bits(U32 half) {
     return half << 16;
 }
 
-/// bf16 bits nearest to the fp32 value with these bits.
+/// Returns the bf16 bits nearest to the fp32 value with these bits.
 template <class F32, class U32>
 [[gnu::always_inline]] constexpr U32 bf16_bits_from_f32_bits(U32 bits) {
     constexpr std::uint32_t quiet_bit = 1U << 22;

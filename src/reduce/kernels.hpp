@@ -13,25 +13,27 @@ namespace gradcoll {
 
 constexpr std::size_t element_type_count = static_cast<std::size_t>(ElementType::opaque);
 
-/// Of bits that are ordered as the values are (extent.cpp).
+/// ExtentKeys are bits that are ordered as the values are (extent.cpp).
 struct ExtentKeys {
-    std::int64_t lowest, highest;  ///< of finite elements; if there are none lowest > highest
+    std::int64_t lowest,
+        highest;  ///< extremes of finite elements; if there are none lowest > highest
 };
 using ExtentFunction = ExtentKeys (*)(const void* data, std::size_t count);
 
-/// Null where the op is not defined for the type, or has no kernel of its own.
+/// A function of a KernelTable is null where the op is not defined for the type, or has no kernel
+/// of its own.
 struct KernelTable {
     ReduceFunction function[reduce_op_count][element_type_count];
     ReduceManyFunction sum_of_many[element_type_count];
     ExtentFunction extent[element_type_count];  ///< floating-point types
 };
 
-/// One per file kernels_*.cpp. Call only what cpu_has() the set of.
+/// Each file kernels_*.cpp has one table. Call only what cpu_has() the set of.
 const KernelTable& scalar_kernels();
 const KernelTable& avx2_kernels();
 const KernelTable& avx512_kernels();
 
-/// The table of a set that this CPU has (tables_x86.cpp, tables_portable.cpp).
+/// Returns the table of a set that this CPU has (tables_x86.cpp, tables_portable.cpp).
 const KernelTable& kernels_of(InstructionSet set);
 
 }  // namespace gradcoll

@@ -59,8 +59,9 @@ struct F16Format {
     }
 };
 
-/// Two-byte floats, loaded as 32-bit lanes of two neighbours each: all lower ones are combined in
-/// fp32, then all upper ones. Shifts within a lane take the place of moves between lanes.
+/// PairedHalves are two-byte floats, loaded as 32-bit lanes of two neighbours each: all lower ones
+/// are combined in fp32, then all upper ones. Shifts within a lane take the place of moves between
+/// lanes.
 template <class Target, class Format>
 struct PairedHalves {
     static constexpr std::size_t element_bytes = 2;
@@ -81,8 +82,8 @@ struct PairedHalves {
     }
 };
 
-/// fp16 where Target has instructions that convert a half vector of fp16 to a vector of fp32 and
-/// back.
+/// ConvertedF16 is fp16 where Target has instructions that convert a half vector of fp16 to a
+/// vector of fp32 and back.
 template <class Target>
 struct ConvertedF16 {
     static constexpr std::size_t element_bytes = 2;
@@ -142,7 +143,7 @@ struct Bxor {
         return a ^ b;
     }
 };
-/// Truth of a lane is all ones in a comparison, one in the result.
+/// A lane that is true is all ones in a comparison, and one in the result.
 struct Land {
     template <class V>
     [[gnu::always_inline]] static V apply(V a, V b) {
@@ -162,8 +163,8 @@ struct Lxor {
     }
 };
 
-/// The elements behind the last whole block, copied to one: a single code path gives all elements
-/// the same arithmetic.
+/// Returns the elements behind the last whole block, copied to one: a single code path gives all
+/// elements the same arithmetic.
 template <class Layout>
 [[gnu::always_inline]] inline typename Layout::Value load_rest(const unsigned char* from,
                                                                std::size_t rest_bytes) {
@@ -223,8 +224,8 @@ template <class Layout, class Op>
     std::memcpy(out + at, &combined, rest);
 }
 
-/// The bytes from `at` to `end` of all sources; four blocks at a time, so that the loop over the
-/// sources is worth its branches.
+/// Combines the bytes from `at` to `end` of all sources; four blocks at a time, so that the loop
+/// over the sources is worth its branches.
 template <class Layout, class Op, class Store>
 [[gnu::always_inline]] inline void walk_many(const void* const* sources, std::size_t source_count,
                                              std::size_t at, std::size_t end, unsigned char* out,
@@ -292,7 +293,7 @@ constexpr void add_unsigned(KernelTable& table, ReduceOp op) {
     add_native<Target, Op, ElementType::u64, std::uint64_t>(table, op);
 }
 
-/// For ops that compare: the sign counts.
+/// Adds the kernels of ops that compare: the sign counts.
 template <class Target, class Op>
 constexpr void add_signed(KernelTable& table, ReduceOp op) {
     add_native<Target, Op, ElementType::i8, std::int8_t>(table, op);
@@ -301,7 +302,7 @@ constexpr void add_signed(KernelTable& table, ReduceOp op) {
     add_native<Target, Op, ElementType::i64, std::int64_t>(table, op);
 }
 
-/// For ops whose result has the same bits whether the lanes are signed or not.
+/// Adds the kernels of ops whose result has the same bits whether the lanes are signed or not.
 template <class Target, class Op>
 constexpr void add_signless(KernelTable& table, ReduceOp op) {
     add_unsigned<Target, Op>(table, op);
@@ -328,9 +329,9 @@ constexpr void add_sums_of_many(KernelTable& table) {
     add_sum_of_many<Target, ElementType::u64, Native<Target, std::uint64_t>>(table);
 }
 
-/// Magnitudes of negative elements are turned round, so that integers compare as the values do,
-/// whatever NaN there is. Vectors of 64 bytes are what the compiler makes of them for the set.
-/// `infinity`: its bits.
+/// ExtentLoop turns magnitudes of negative elements round, so that integers compare as the values
+/// do, whatever NaN there is. Vectors of 64 bytes are what the compiler makes of them for the set.
+/// `infinity` is given by its bits.
 template <class Target, class Int, Int infinity>
 class ExtentLoop {
     static constexpr Int magnitude = static_cast<Int>(~(Int{1} << (8 * sizeof(Int) - 1)));

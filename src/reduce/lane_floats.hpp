@@ -27,7 +27,7 @@ struct FloatBits {
         return static_cast<Bits>(bits & static_cast<Bits>(~sign));
     }
     static constexpr bool is_nan(Bits bits) { return magnitude(bits) > infinity; }
-    /// What an operation on a and b gives that gives NaN.
+    /// Returns what an operation on a and b gives that gives NaN.
     static constexpr Bits nan_of(Bits a, Bits b) {
         if (is_nan(a)) return static_cast<Bits>(a | quiet);
         return is_nan(b) ? static_cast<Bits>(b | quiet) : default_nan;
@@ -39,7 +39,7 @@ constexpr To bits_as(From from) {
     return __builtin_bit_cast(To, from);
 }
 
-/// How a Wide value lies in memory.
+/// WideFormatOf says how a Wide value lies in memory.
 template <class Wide>
 struct WideFormatOf {
     using type = Fp32;
@@ -81,7 +81,7 @@ struct LaneFloat : FloatBits<Format> {
     }
 
   public:
-    /// Exact; the bits of NaN are the caller's business.
+    /// Converts exactly; the bits of NaN are the caller's business.
     static constexpr Wide widen_number(Bits bits) {
         if constexpr (sizeof(Bits) == sizeof(Wide))
             return bits_as<Wide>(bits);
@@ -98,14 +98,15 @@ struct LaneFloat : FloatBits<Format> {
             return wide == wide ? narrow_number(wide) : narrow_nan(bits_as<WideBits>(wide));
     }
 
-    /// a op b, calculated wide and rounded once.
+    /// Returns a op b, calculated wide and rounded once.
     template <class Op>
     static constexpr Bits combined(Bits a, Bits b) {
         const Wide wide = Op::apply(widen_number(a), widen_number(b));
         return wide == wide ? narrow_number(wide) : Own::nan_of(a, b);
     }
 
-    /// The same but for NaN: of a result that is one, `nan` alone is right.
+    /// Computes what combined() does; if the result is NaN it sets `nan`, and the bits mean
+    /// nothing.
     template <class Op>
     static constexpr Bits combined_numbers(Bits a, Bits b, bool& nan) {
         const Wide wide = Op::apply(widen_number(a), widen_number(b));
@@ -113,7 +114,8 @@ struct LaneFloat : FloatBits<Format> {
         return narrow_number(wide);
     }
 
-    /// The operand that Op picks; 16-bit ones come out quiet, as from the way there and back.
+    /// Returns the operand that Op picks; 16-bit ones come out quiet, as from the way there and
+    /// back.
     template <class Op>
     static constexpr Bits chosen(Bits a, Bits b) {
         const Bits one = Op::takes_first(widen_number(a), widen_number(b)) ? a : b;
@@ -123,7 +125,7 @@ struct LaneFloat : FloatBits<Format> {
             return Own::is_nan(one) ? static_cast<Bits>(one | Own::quiet) : one;
     }
 
-    /// Error feedback: what should be sent, and what of it was not.
+    /// Returns what error feedback should send; unsent() is what of it was not.
     static constexpr Wide wanted(Bits in, WideBits residual) {
         const Wide sum = widen_number(in) + bits_as<Wide>(residual);
         if (sum == sum) return sum;

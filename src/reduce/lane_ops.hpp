@@ -29,7 +29,8 @@ struct LaneMax {
     }
 };
 
-/// Arrays of two operands and a result: `in` is the first, `base` the second.
+/// PairOf says what the arrays of two operands and a result have: `in` is the first, `base` the
+/// second.
 template <class Bits>
 struct PairOf {
     using In = Bits;
@@ -55,7 +56,8 @@ struct FloatChoose : PairOf<typename Format::Bits> {
     }
 };
 
-/// Sums and products wrap: through 64 unsigned bits nothing is promoted to a signed type.
+/// Combines integers. Sums and products wrap: through 64 unsigned bits nothing is promoted to a
+/// signed type.
 template <class Unsigned, class Op>
 struct IntegerCombine : PairOf<Unsigned> {
     template <class Warp>
@@ -127,7 +129,8 @@ BatchKernel float_kernel(ElementType type) {
     return {};
 }
 
-/// For ops whose result has the same bits whether the elements are signed or not.
+/// Returns the kernel of an op whose result has the same bits whether the elements are signed or
+/// not.
 template <class Launcher, class Op>
 BatchKernel signless_kernel(ElementType type) {
     if (is_floating(type)) return {};
@@ -152,7 +155,7 @@ BatchKernel comparing_kernel(ElementType type) {
     return {};
 }
 
-/// sum, prod, min and max.
+/// Returns the kernel of sum, prod, min or max.
 template <class Launcher>
 BatchKernel arithmetic_float_kernel(ReduceOp op, ElementType type) {
     if (op == ReduceOp::sum) return float_kernel<Launcher, FloatCombine, LaneSum>(type);

@@ -47,7 +47,7 @@ void copy(Sources sources, unsigned char* out, std::size_t size_bytes) {
     if (sources[0] != out) copy_bytes(out, sources[0], size_bytes);
 }
 
-/// The result of a block at a time is made on the stack and copied from there; `out` is aligned.
+/// Makes the result of a block at a time on the stack and copies it from there; `out` is aligned.
 void combine_streaming(const Reducer& reducer, Sources sources, std::size_t offset,
                        unsigned char* out, std::size_t count) {
     Scratch scratch;

@@ -8,9 +8,9 @@
 
 namespace gradcoll {
 
-/// out[i] = ((s0[i] op s1[i]) op s2[i]) op ... in exactly this order, hence with the bits of the
-/// chain of binary calls (a reducer of somebody else's op may bracket it otherwise, always alike);
-/// one source is copied. What lies between the first source and the result
+/// Computes out[i] = ((s0[i] op s1[i]) op s2[i]) op ... in exactly this order, hence with the bits
+/// of the chain of binary calls (a reducer of somebody else's op may bracket it otherwise, always
+/// alike); one source is copied. What lies between the first source and the result
 /// stays in the first-level cache.
 /// sources: at least one, `count` elements each, no alignment needed; the same one may be there
 /// twice. `out` may be one of them (exactly, not shifted), whatever its place; no other overlap.
@@ -23,7 +23,7 @@ namespace gradcoll {
 void reduce_many(const Reducer& reducer, std::span<const void* const> sources, void* out,
                  std::size_t count, bool streaming);
 
-/// How much of a result is worked on at a time where it cannot be written at once.
+/// So much of a result is worked on at a time where it cannot be written at once.
 inline constexpr std::size_t reduce_block_bytes = 4096;
 
 }  // namespace gradcoll

@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// As LaunchReduce says; launch.stream is a cudaStream_t of the current device.
+/// Implements LaunchReduce; launch.stream is a cudaStream_t of the current device.
 Status launch_reduce_cuda(const ReduceLaunch& launch, std::span<const ReduceJob> jobs);
 
 }  // namespace gradcoll

@@ -9,10 +9,10 @@
 
 namespace gradcoll {
 
-/// The kernel for an op and a type; no launch: there is none.
+/// A ReduceKernelOf returns the kernel for an op and a type; no launch if there is none.
 using ReduceKernelOf = BatchKernel (*)(ReduceOp op, ElementType type);
 
-/// Checks all jobs before the first is started. Errors: as LaunchReduce says.
+/// Launches jobs, and checks all of them before the first is started. Errors: as LaunchReduce says.
 Status launch_reduce(ReduceKernelOf kernel_of, const ReduceLaunch& launch,
                      std::span<const ReduceJob> jobs);
 

@@ -18,14 +18,15 @@ constexpr std::string_view name_of(ReduceOp op) {
     return names[static_cast<std::size_t>(op)];
 }
 
-/// out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b` (exactly, not shifted); no
-/// other overlap. `context` is what the Reducer carries (null for our own kernels).
+/// A ReduceFunction computes out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b`
+/// (exactly, not shifted); no other overlap. `context` is what the Reducer carries (null for our
+/// own kernels).
 using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out,
                                 std::size_t count);
 
-/// The same over any number of sources, from the first to the last, in one walk: what reduce_many
-/// (reduce/many.hpp) calls where it is there. `streaming`: stores go past the caches; `out` is then
-/// aligned to its elements.
+/// A ReduceManyFunction combines any number of sources, from the first to the last, in one walk:
+/// reduce_many (reduce/many.hpp) calls it where it is there. If `streaming`, stores go past the
+/// caches; `out` is then aligned to its elements.
 using ReduceManyFunction = void (*)(const void* context, const void* const* sources,
                                     std::size_t source_count, void* out, std::size_t count,
                                     bool streaming);

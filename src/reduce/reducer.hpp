@@ -10,10 +10,10 @@
 
 namespace gradcoll {
 
-/// How one call combines elements. A value; copying it is cheap. Thread safe. Never allocates.
-/// Same bits from every instruction set: min/max/sum of floats follow the scalar reference exactly
-/// (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32 and rounded to nearest
-/// even at once.
+/// A Reducer says how one call combines elements. It is a value; copying it is cheap. Thread safe.
+/// Never allocates. Every instruction set gives the same bits: min/max/sum of floats follow the
+/// scalar reference exactly (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32
+/// and rounded to nearest even at once.
 struct Reducer {
     ReduceFunction function = nullptr;
     const void* context = nullptr;
@@ -26,10 +26,11 @@ struct Reducer {
     }
 };
 
-/// The best kernel on this CPU; empty if the op is not defined for the type (such as band on
-/// floats).
+/// Returns the best kernel on this CPU; empty if the op is not defined for the type (such as band
+/// on floats).
 Reducer reducer_for(ReduceOp op, ElementType type);
-/// The kernel of one instruction set, which this CPU must have (cpu_has); for tests and benchmarks.
+/// Returns the kernel of one instruction set, which this CPU must have (cpu_has); for tests and
+/// benchmarks.
 Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set);
 
 }  // namespace gradcoll

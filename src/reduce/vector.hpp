@@ -30,7 +30,8 @@ template <class V>
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(V{}[0]);
 
-/// Lane i of the result is lane Order::from(i, lanes) of the lanes of a and, behind them, of b.
+/// Shuffles: lane i of the result is lane Order::from(i, lanes) of the lanes of a and, behind them,
+/// of b.
 template <class Order, class V>
 [[gnu::always_inline]] inline V shuffled(V a, V b) {
     return [=]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {

@@ -23,7 +23,7 @@ struct Avx2Vectors {
         return __builtin_bit_cast(
             Half, _mm256_cvtps_ph(__builtin_bit_cast(__m256, floats), _MM_FROUND_TO_NEAREST_INT));
     }
-    /// Past the caches, to an address that is aligned to the vector's size.
+    /// Stores past the caches, to an address that is aligned to the vector's size.
     template <class V>
     [[gnu::always_inline]] static void stream(void* to, V vector) {
         if constexpr (sizeof(V) == 16)
@@ -31,7 +31,7 @@ struct Avx2Vectors {
         else
             _mm256_stream_si256(static_cast<__m256i*>(to), __builtin_bit_cast(__m256i, vector));
     }
-    /// After it, others see what was streamed.
+    /// Lets others see what was streamed before.
     static void fence() { _mm_sfence(); }
 };
 

@@ -28,7 +28,7 @@ struct Avx512Vectors {
             Half, _mm512_maskz_cvtps_ph(all_lanes, __builtin_bit_cast(__m512, floats),
                                         _MM_FROUND_TO_NEAREST_INT));
     }
-    /// Past the caches, to an address that is aligned to the vector's size.
+    /// Stores past the caches, to an address that is aligned to the vector's size.
     template <class V>
     [[gnu::always_inline]] static void stream(void* to, V vector) {
         if constexpr (sizeof(V) == 32)
@@ -36,7 +36,7 @@ struct Avx512Vectors {
         else
             _mm512_stream_si512(static_cast<__m512i*>(to), __builtin_bit_cast(__m512i, vector));
     }
-    /// After it, others see what was streamed.
+    /// Lets others see what was streamed before.
     static void fence() { _mm_sfence(); }
 };
 

@@ -37,7 +37,7 @@ struct AsF64 {
     static Wide wide(Bits bits) { return std::bit_cast<double>(bits); }
 };
 
-/// Of any alignment.
+/// Loads an element from an address of any alignment.
 template <class T>
 T load(const void* data, std::size_t index) {
     T value;
@@ -49,7 +49,7 @@ void store(void* data, std::size_t index, T value) {
     std::memcpy(static_cast<std::byte*>(data) + index * sizeof(T), &value, sizeof(T));
 }
 
-/// `of(format)` for the type, which is a floating-point one that has a wider one.
+/// Returns `of(format)` for the type, which is a floating-point one that has a wider one.
 template <class Of>
 auto by_format(ElementType type, Of&& of) {
     switch (type) {
@@ -62,7 +62,7 @@ auto by_format(ElementType type, Of&& of) {
     }
 }
 
-/// Bits of the significand, the leading one among them.
+/// Returns the bits of the significand, the leading one among them.
 int precision_of(ElementType type) {
     switch (type) {
         case ElementType::f16:
@@ -76,13 +76,13 @@ int precision_of(ElementType type) {
     }
 }
 
-/// Where values begin to round to Inf: half-way from the largest to the next power of two.
+/// Returns where values begin to round to Inf: half-way from the largest to the next power of two.
 double end_of(ElementType type) {
     const int exponent = type == ElementType::f16 ? 16 : 128;
     return std::ldexp(1 - std::ldexp(1.0, -precision_of(type) - 1), exponent);
 }
 
-/// Several at a time, so that the compiler needs no order among them.
+/// So many elements are narrowed at a time, so that the compiler needs no order among them.
 constexpr std::size_t lanes = 8;
 
 template <class Format, bool writes>
@@ -104,7 +104,7 @@ double narrow_all(const void* in, std::size_t count, void* out) {
     return *std::max_element(std::begin(farthest), std::end(farthest));
 }
 
-/// Where some finite element would become Inf: each by itself.
+/// Narrows each element by itself, where some finite one would become Inf.
 template <class Format>
 double narrow_each(ElementType to, const void* in, std::size_t count, double off, void* out) {
     using Wide = typename Format::Wide;
