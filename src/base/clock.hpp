@@ -6,7 +6,8 @@
 
 namespace gradcoll {
 
-/// Of the steady clock (what std::chrono::steady_clock reads, without that header's weight).
+/// Returns the time of the steady clock (what std::chrono::steady_clock reads, without that
+/// header's weight).
 inline std::uint64_t now_ns() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);

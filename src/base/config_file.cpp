@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_complaints = 20;
 
-/// Reads one file line by line.
+/// A Reader reads one file line by line.
 class Reader {
   public:
     explicit Reader(std::string_view name) { file_.name = printable(name); }

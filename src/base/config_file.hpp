@@ -25,17 +25,18 @@ struct ConfigEntry {
 };
 
 struct ConfigFile {
-    std::string name;                     ///< for messages: printable
+    std::string name;                     ///< printable, for messages
     std::vector<ConfigEntry> entries;     ///< at most one a setting: the last line counts
     std::vector<std::string> complaints;  ///< "FILE:LINE: ...", the first ones if there are many
-    /// Something that is left out may limit what sums lose (OptionInfo::limits_loss).
+    /// This is set if something that is left out may limit what sums lose
+    /// (OptionInfo::limits_loss).
     bool may_limit_loss = false;
 };
 
-/// Never fails. Thread safe.
+/// Parses a text; never fails. Thread safe.
 ConfigFile parse_config(std::string_view text, std::string_view name);
 
-/// The same of a file; what is no readable regular file is a complaint.
+/// Parses a file; what is no readable regular file is a complaint.
 ConfigFile read_config_file(const std::string& path);
 
 }  // namespace gradcoll

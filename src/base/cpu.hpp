@@ -8,8 +8,8 @@
 
 namespace gradcoll {
 
-/// Ordered: a later one includes the earlier ones. avx2 means AVX2 with F16C; avx512 means F, BW,
-/// DQ and VL.
+/// The sets are ordered: a later one includes the earlier ones. avx2 means AVX2 with F16C; avx512
+/// means F, BW, DQ and VL.
 enum class InstructionSet : std::uint8_t { scalar, avx2, avx512 };
 
 constexpr std::string_view name_of(InstructionSet set) {
@@ -17,15 +17,15 @@ constexpr std::string_view name_of(InstructionSet set) {
     return names[static_cast<std::size_t>(set)];
 }
 
-/// Whether this CPU and its operating system run code of that set.
+/// Returns whether this CPU and its operating system run code of that set.
 bool cpu_has(InstructionSet set);
 
-/// "best" (no limit), "scalar", "avx2", "avx512". Errors: invalid_argument naming GC_CPU and the
-/// text.
+/// Reads "best" (no limit), "scalar", "avx2" or "avx512". Errors: invalid_argument naming GC_CPU
+/// and the text.
 Result<InstructionSet> parse_instruction_set(std::string_view text);
 
-/// The highest set that the CPU has and GC_CPU allows. A GC_CPU that is no set is reported once and
-/// does not count. Thread safe; one load after the first call.
+/// Returns the highest set that the CPU has and GC_CPU allows. A GC_CPU that is no set is reported
+/// once and does not count. Thread safe; one load after the first call.
 InstructionSet best_instruction_set();
 
 }  // namespace gradcoll

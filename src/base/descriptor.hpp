@@ -22,7 +22,7 @@ class Descriptor {
 
     int number() const { return number_; }
     bool is_open() const { return number_ >= 0; }
-    /// It is the caller's from now on.
+    /// Gives the descriptor to the caller.
     int release() { return std::exchange(number_, -1); }
 
   private:

@@ -7,7 +7,7 @@
 namespace gradcoll {
 namespace {
 
-/// Of a rank.
+/// Returns why a rank cannot go on.
 std::string_view reason_of(Code code) {
     switch (code) {
         case Code::invalid_argument:

@@ -5,7 +5,7 @@
 
 namespace gradcoll {
 
-/// Which rank failed first, as far as is known, and of what.
+/// Failure says which rank failed first, as far as is known, and of what.
 struct Failure {
     static constexpr int nobody_known = -1;
 
@@ -13,7 +13,7 @@ struct Failure {
     Code code = Code::internal;
 };
 
-/// peer_failed: "rank 3 cannot go on: it has not enough memory".
+/// Returns peer_failed: "rank 3 cannot go on: it has not enough memory".
 Status told(const Failure& failure);
 
 }  // namespace gradcoll

@@ -48,8 +48,9 @@ Status check_regular(const Stat& what) {
     return {Code::io, fmt::format("it is {}, not a regular file", kind_of(what))};
 }
 
-/// A path is looked at before it is opened, because to open a device may do something; and its
-/// descriptor after, because another file may stand there by then.
+/// Checks that a regular file can be read. A path is looked at before it is opened, because to open
+/// a device may do something; and its descriptor after, because another file may stand there by
+/// then.
 Status check_readable(const std::string& path) {
     Stat what{};
     if (::stat(path.c_str(), &what) != 0) return system_error(errno);
@@ -62,10 +63,10 @@ Status check_readable(const Descriptor& file) {
     return check_regular(what);
 }
 
-/// Where a text goes, until it is closed; keeps the first error.
+/// A Writer takes a text until it is closed; it keeps the first error.
 class Writer {
   public:
-    /// Takes the descriptor.
+    /// Takes over the descriptor.
     explicit Writer(int descriptor) : file_(::fdopen(descriptor, "w")) {
         if (file_ != nullptr) return;
         error_ = errno;
@@ -98,10 +99,10 @@ Status write_to(int descriptor, const Produce& produce) {
     return writer.close();
 }
 
-/// A new file that goes with its scope, unless it is moved to where it belongs.
+/// A Temporary is a new file that goes with its scope, unless it is moved to where it belongs.
 class Temporary {
   public:
-    /// Of a name that nobody can foresee, so that nothing can be laid in its way.
+    /// Makes a file with a name that nobody can foresee, so that nothing can be laid in its way.
     explicit Temporary(const std::string& beside) {
         std::uint64_t number = 0;
         if (::getrandom(&number, sizeof number, 0) != sizeof number) return;
@@ -116,7 +117,7 @@ class Temporary {
         if (descriptor_ >= 0) ::unlink(path_.c_str());
     }
 
-    /// Negative: there is no file, and errno says why. Whoever writes closes it.
+    /// Returns a negative number if there is no file; errno says why. Whoever writes closes it.
     int descriptor() const { return descriptor_; }
     Status move_to(const std::string& path) {
         if (::rename(path_.c_str(), path.c_str()) != 0) return system_error(errno);
@@ -129,8 +130,8 @@ class Temporary {
     int descriptor_ = -1;
 };
 
-/// Owner and group first: to change them takes bits of the mode away. What a group may do is for
-/// that group alone.
+/// Gives the file the old one's owner and group first: to change them takes bits of the mode away.
+/// What a group may do is for that group alone.
 void hand_on(const Stat& old, int descriptor) {
     constexpr auto same_owner = static_cast<uid_t>(-1);
     constexpr mode_t for_owner_and_others = 0707;
@@ -150,7 +151,7 @@ Status replace(const std::string& path, const std::optional<Stat>& old, const Pr
     return file.move_to(path);
 }
 
-/// The path of what a link leads to.
+/// Returns the path of what a link leads to.
 Result<std::string> target_of(const std::string& path, const Stat& link) {
     if (link.st_uid != ::geteuid() && link.st_uid != 0)
         return Status(Code::io, "it is a symbolic link of another user");
@@ -160,7 +161,7 @@ Result<std::string> target_of(const std::string& path, const Stat& link) {
     return std::string(target.get());
 }
 
-/// Of stdout and stderr the one that is connected to this.
+/// Returns the one of stdout and stderr that is connected to this.
 std::optional<int> standard_stream(const Stat& what) {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
         Stat connected{};
@@ -176,7 +177,8 @@ Status write_to_stream(int stream, const Produce& produce) {
     return descriptor < 0 ? system_error(errno) : write_to(descriptor, produce);
 }
 
-/// O_NONBLOCK, in case that a FIFO stands there by now: to open one may last for ever.
+/// Writes to a device, opened with O_NONBLOCK, in case that a FIFO stands there by now: to open one
+/// may last for ever.
 Status write_to_device(const std::string& path, const Produce& produce) {
     Descriptor device(
         ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

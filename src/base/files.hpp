@@ -15,14 +15,14 @@ namespace gradcoll {
 /// Longer files are taken for a mistake.
 inline constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 
-/// What a regular file holds. Errors: io, with the reason alone: the system's, that it is longer
-/// than `most_bytes`, or what it is instead of a file (to open a FIFO may last for ever).
+/// Returns what a regular file holds. Errors: io, with the reason alone: the system's, that it is
+/// longer than `most_bytes`, or what it is instead of a file (to open a FIFO may last for ever).
 Result<std::string> bytes_of_file(const std::string& path, std::size_t most_bytes);
 
-/// The same of at most largest_file_bytes; the message names the file.
+/// Returns what a file of at most largest_file_bytes holds; the message of an error names the file.
 Result<std::string> read_file(const std::string& path);
 
-/// Takes the next piece of a file.
+/// A TextSink takes the next piece of a file.
 using TextSink = std::function<void(std::string_view)>;
 
 /// Writes what `produce` hands to its sink to a new file beside `path`, of a name that nobody can

@@ -28,21 +28,21 @@ class Hash {
     std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
-/// Different for different numbers; all bits of the number count in the high ones.
+/// Returns different numbers for different numbers; all bits of the number count in the high ones.
 constexpr std::uint64_t spread(std::uint64_t number) {
     return number * 0x9e3779b97f4a7c15ULL;
 }
 
-/// As if drawn by lot: numbers that differ in any bit are far apart in all bits. Source: the
-/// finalizer of MurmurHash3.
+/// Scrambles as if numbers were drawn by lot: those that differ in any bit are far apart in all
+/// bits. Source: the finalizer of MurmurHash3.
 constexpr std::uint64_t scrambled(std::uint64_t number) {
     number = (number ^ (number >> 33)) * 0xff51afd7ed558ccdULL;
     number = (number ^ (number >> 33)) * 0xc4ceb9fe1a85ec53ULL;
     return number ^ (number >> 33);
 }
 
-/// One of 2^bits slots of a small table. Handles of MPI are addresses in some libraries and small
-/// numbers in others.
+/// Returns one of 2^bits slots of a small table. Handles of MPI are addresses in some libraries and
+/// small numbers in others.
 constexpr std::size_t slot_of(std::uint64_t handle, int bits) {
     return spread(handle) >> (64 - bits);
 }

@@ -20,11 +20,11 @@ extern "C" {
 /* Both libraries must be built from the same number. */
 #define GC_INTERPOSER_VERSION 4u
 
-/* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
+/* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
 
-/* What can be offered. `start` stands for MPI_Start and MPI_Startall, `complete` for everything by
- * which a program completes requests: MPI_Wait, MPI_Testsome, ... */
+/* These calls can be offered. `start` stands for MPI_Start and MPI_Startall, `complete` for
+ * everything by which a program completes requests: MPI_Wait, MPI_Testsome, ... */
 enum GC_Intercepted {
     GC_CALL_ALLREDUCE,
     GC_CALL_IALLREDUCE,
@@ -40,27 +40,28 @@ enum GC_Intercepted {
     GC_CALL_KINDS
 };
 
-/* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for
- * the block collectives; of requests for start; 0 for a barrier and for complete) is below
- * `least_count` of its kind passes without being offered. Read and written with __atomic builtins,
- * relaxed: a hint that saves instructions, never the decision itself. The counts are zero at first;
- * INT64_MAX: never offer. */
+/* GC_Gate belongs to the interposer and is written by the core: a call whose count (of elements; of
+ * a block for the block collectives; of requests for start; 0 for a barrier and for complete) is
+ * below `least_count` of its kind passes without being offered. It is read and written with
+ * __atomic builtins, relaxed: a hint that saves instructions, never the decision itself. The counts
+ * are zero at first; INT64_MAX means that nothing is offered. */
 typedef struct {
     int64_t least_count[GC_CALL_KINDS];
-    /* Written by the interposer before it connects: whether it sees every call by which the program
-     * completes a request. Not 1 if another tool is before it, which may go another way. */
+    /* The interposer writes this before it connects: whether it sees every call by which the
+     * program completes a request. It is not 1 if another tool is before it, which may go another
+     * way. */
     int sees_completions;
 } GC_Gate;
 
-/* The account of a communicator that is not attached: what its calls would have gained so far if it
- * were. The call that reaches the price is the one to attach at, on every rank. */
+/* GC_Attach_account says what the calls of a communicator that is not attached would have gained so
+ * far if it were. The call that reaches the price is the one to attach at, on every rank. */
 typedef struct {
     uint64_t call_ns; /* what every call gains, whatever its size */
     uint64_t gained_ns;
     uint64_t price_ns; /* UINT64_MAX: never attached by use */
 } GC_Attach_account;
 
-/* What each 16 bytes of a vector gain; beyond the caches they gain no more. */
+/* Returns what each 16 bytes of a vector gain; beyond the caches they gain no more. */
 #define GC_GAIN_NS_OF_16_BYTES 3u
 #define GC_MOST_GAINING_BYTES ((uint64_t)1 << 20)
 
@@ -79,9 +80,9 @@ static inline int gc_passes(GC_Attach_account* account, uint64_t size_bytes) {
     return 1;
 }
 
-/* Of each thread of the interposer, written by the core: the last allreduce that passed only
- * because its communicator is not attached. Others of the same communicator, datatype and op need
- * not be offered as long as their account lets them pass. All zero at first. */
+/* Each thread of the interposer has one of these, which the core writes: the last allreduce that
+ * passed only because its communicator is not attached. Others of the same communicator, datatype
+ * and op need not be offered as long as their account lets them pass. It is all zero at first. */
 typedef struct {
     GC_Mpi_handle comm;
     GC_Mpi_handle datatype;
@@ -121,13 +122,13 @@ typedef struct {
 } GC_Bcast_call;
 
 typedef struct {
-    /* `passed` is the calling thread's. */
+    /* `passed` belongs to the calling thread. */
     int (*allreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, int* code);
     /* `request` points to an MPI_Request, which is written only if the call is served. */
     int (*iallreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, void* request, int* code);
     int (*allreduce_init)(const GC_Reduce_call* call, GC_Mpi_handle info, void* request, int* code);
     int (*reduce_scatter_block)(const GC_Reduce_call* call, int* code);
-    /* `recvcounts`: one integer of `count_bytes` (4 or 8) bytes a rank. */
+    /* `recvcounts` has one integer of `count_bytes` (4 or 8) bytes for each rank. */
     int (*reduce_scatter)(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
                           int* code);
     int (*allgather)(const GC_Gather_call* call, int* code);
@@ -135,22 +136,23 @@ typedef struct {
     int (*bcast)(const GC_Bcast_call* call, int* code);
     int (*reduce)(const GC_Reduce_call* call, int root, int* code);
 
-    /* After MPI has started these requests (`requests` points to `count` MPI_Requests): starts the
-     * operations of those that allreduce_init served. */
+    /* Is called after MPI has started these requests (`requests` points to `count` MPI_Requests),
+     * and starts the operations of those that allreduce_init served. */
     void (*started)(int count, const void* requests);
-    /* Before MPI frees the request that `request` points to. */
+    /* Is called before MPI frees the request that `request` points to. */
     void (*freeing)(const void* request);
-    /* While a program waits for requests, again and again: operations of ours make progress, and so
-     * may MPI, which is asked in between. 0: none is under way. */
+    /* Is called again and again while a program waits for requests: operations of ours make
+     * progress, and so may MPI, which is asked in between. Returns 0 if none is under way. */
     int (*go_on)(void);
 
-    /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its
-     * gc_* keys. A bad value is a warning. Collective, as those calls are. */
+    /* Is called after MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info), and
+     * takes its gc_* keys. A bad value is a warning. Collective, as those calls are. */
     void (*info_was_set)(GC_Mpi_handle comm, GC_Mpi_handle info);
-    /* MPI_Pcontrol: 0 off (every call passes), 1 on, 2 write the report now. */
+    /* Is called for MPI_Pcontrol: 0 is off (every call passes), 1 is on, 2 writes the report
+     * now. */
     void (*pcontrol)(int level);
 
-    /* Handles of Fortran. */
+    /* These convert handles of Fortran. */
     GC_Mpi_handle (*comm_of_fortran)(int handle);
     GC_Mpi_handle (*datatype_of_fortran)(int handle);
     GC_Mpi_handle (*op_of_fortran)(int handle);
@@ -159,15 +161,15 @@ typedef struct {
     int (*request_to_fortran)(const void* request);
 } GC_Interposer_table;
 
-/* Exported by libgradcoll. Called once, after MPI is found to be the one that both were built for.
- * The core keeps `gate`, which must stay until the process ends. NULL if `version` is not the
- * core's, or if the settings (GC_ENABLE=off) say to stay away. */
+/* libgradcoll exports this. It is called once, after MPI is found to be the one that both were
+ * built for. The core keeps `gate`, which must stay until the process ends. Returns NULL if
+ * `version` is not the core's, or if the settings (GC_ENABLE=off) say to stay away. */
 const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate);
 typedef const GC_Interposer_table* (*GC_Interposer_connect_function)(unsigned version,
                                                                      GC_Gate* gate);
 
-/// Exported by libgradcoll: says that this process has it, before MPI_Init if that can be, so that
-/// the others know when the first calls come. Legal before MPI_Init.
+/// Says that this process has libgradcoll, which exports this: before MPI_Init if that can be, so
+/// that the others know when the first calls come. Legal before MPI_Init.
 void GC_Interposer_announce(unsigned version);
 typedef void (*GC_Interposer_announce_function)(unsigned version);
 

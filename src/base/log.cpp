@@ -16,7 +16,7 @@ bool speaks_for_job() {
     return log_rank.load(std::memory_order_relaxed) <= 0;
 }
 
-/// Must not ask for the level, which it is about to make.
+/// Returns the level of the process. It must not ask for the level, which it is about to make.
 LogLevel level_of_process() {
     const OptionSet& options = options_of_process();
     if (speaks_for_job())
@@ -41,7 +41,7 @@ bool log_enabled(LogLevel level) {
     return level <= highest;
 }
 
-/// One call for the whole line: the C library lets no other in between.
+/// Writes the whole line in one call: the C library lets no other in between.
 void log_line(LogLevel level, const std::string& text) {
     const int rank = log_rank.load(std::memory_order_relaxed);
     const std::string who = rank == no_rank ? "gradcoll" : fmt::format("gradcoll[{}]", rank);

@@ -14,8 +14,9 @@
 
 namespace gradcoll {
 
-/// error: a call failed. warn: something the user set is ignored or odd. info: once per
-/// communicator (the tree, why a call passes through). debug: once per plan. trace: once per call.
+/// LogLevel says how serious a line is. error: a call failed. warn: something the user set is
+/// ignored or odd. info: once per communicator (the tree, why a call passes through). debug: once
+/// per plan. trace: once per call.
 enum class LogLevel : int { error, warn, info, debug, trace };
 
 constexpr std::string_view name_of(LogLevel level) {
@@ -25,15 +26,16 @@ constexpr std::string_view name_of(LogLevel level) {
 /// Errors: invalid_argument naming GC_LOG, the text and the levels.
 Result<LogLevel> parse_log_level(std::string_view text);
 
-/// Cheap (one load) after the first call. A GC_LOG that is no level is reported once and does not
-/// count. Thread safe.
+/// Returns whether lines of the level are written. It is cheap (one load) after the first call. A
+/// GC_LOG that is no level is reported once and does not count. Thread safe.
 bool log_enabled(LogLevel level);
 /// Writes one line whatever the level is set to. Lines of several threads do not mix. Thread safe.
 void log_line(LogLevel level, const std::string& text);
-/// Of this process among those of its job. Shown in front of every line once it is known.
+/// Sets the rank of this process among those of its job. It is shown in front of every line once it
+/// is known.
 void set_log_rank(int rank);
-/// Of what all ranks of a job would say alike: warn on rank 0, and where no rank is known; debug
-/// on the others.
+/// Returns the level for what all ranks of a job would say alike: warn on rank 0, and where no rank
+/// is known; debug on the others.
 LogLevel warn_once_a_job();
 
 template <class... Args>
@@ -43,7 +45,7 @@ void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
 
 /// Writes the complaints of `set` that this process has not yet written, as warnings.
 void warn_about_options(const OptionSet& set);
-/// The same about one option, which is used before anybody asks for all of them; once a job.
+/// Writes those about one option, which is used before anybody asks for all of them; once a job.
 void warn_about_option(const OptionSet& set, OptionId only);
 
 }  // namespace gradcoll

@@ -12,7 +12,7 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
     return static_cast<unsigned char>(text[at]);
 }
 
-/// Bytes of the character that a lead byte begins; 0: none does.
+/// Returns the bytes of the character that a lead byte begins; 0 if it begins none.
 std::size_t length_by(unsigned char lead) {
     if (lead >= 0xC2 && lead <= 0xDF) return 2;
     if (lead >= 0xE0 && lead <= 0xEF) return 3;
@@ -20,14 +20,15 @@ std::size_t length_by(unsigned char lead) {
     return 0;
 }
 
-/// Overlong forms, surrogates, what is above U+10FFFF, and the two that XML forbids.
+/// Returns false for overlong forms, surrogates, what is above U+10FFFF, and the two that XML
+/// forbids.
 bool is_allowed(std::uint32_t code, std::size_t length) {
     constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     return code >= least[length] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) &&
            code != 0xFFFE && code != 0xFFFF;
 }
 
-/// Bytes of the character of several bytes that begins at `at`; 0: it is no UTF-8.
+/// Returns the bytes of the character of several bytes that begins at `at`; 0 if it is no UTF-8.
 std::size_t character_length(std::string_view text, std::size_t at) {
     const std::size_t length = length_by(byte_at(text, at));
     if (length == 0 || at + length > text.size()) return 0;

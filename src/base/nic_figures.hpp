@@ -7,20 +7,22 @@
 
 namespace gradcoll {
 
-/// Since the process began. Frames are pieces of messages; bytes as the process has them, whatever
-/// agents make of them.
+/// NicFigures count since the process began. Frames are pieces of messages; bytes are as the
+/// process has them, whatever agents make of them.
 struct NicFigures {
-    std::uint64_t frames_sent = 0;  ///< by agents
+    std::uint64_t frames_sent = 0;  ///< frames that agents took
     std::uint64_t bytes_sent = 0;
-    std::uint64_t frames_coded = 0;     ///< of those: agents encode them
-    std::uint64_t detoured_frames = 0;  ///< that went round them, as messages of the MPI library
+    std::uint64_t frames_coded = 0;  ///< how many of those agents encode
+    std::uint64_t detoured_frames =
+        0;  ///< frames that went round them, as messages of the MPI library
     std::uint64_t detoured_bytes = 0;
-    std::uint64_t lost_ranks = 0;  ///< that agents no longer reach, once for each communicator
+    std::uint64_t lost_ranks =
+        0;  ///< ranks that agents no longer reach, once for each communicator
 
     bool any() const { return frames_sent > 0 || detoured_frames > 0 || lost_ranks > 0; }
 };
 
-/// Thread safe.
+/// NicCounters are thread safe.
 class NicCounters {
   public:
     void count_sent(std::uint64_t bytes, bool coded) {

@@ -9,10 +9,10 @@
 
 namespace gradcoll {
 
-/// One of the words that the row lists as allowed, with commas. Errors: invalid_argument, see
-/// bad_value().
+/// Checks that the text is one of the words that the row lists as allowed, with commas. Errors:
+/// invalid_argument, see bad_value().
 Status check_word(const OptionInfo& row, std::string_view text);
-/// The same, or another spelling of on and off.
+/// Checks for such a word, or another spelling of on and off.
 Status check_word_or_switch(const OptionInfo& row, std::string_view text);
 
 template <std::int64_t min, std::int64_t max>

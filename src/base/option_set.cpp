@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::string_view test_prefix = "GC_TEST_";
 
-/// The garbage collector of Boehm and others, which many programs contain, has the same prefix.
-/// Source: its doc/README.environment. GC_TRACE, which is there, too, is ours.
+/// These names are of the garbage collector of Boehm and others, which many programs contain, and
+/// which has the same prefix. Source: its doc/README.environment. GC_TRACE, which is there, too, is
+/// ours.
 constexpr std::string_view of_garbage_collector[] = {"GC_ABORT_ON_LEAK",
                                                      "GC_ALL_INTERIOR_POINTERS",
                                                      "GC_BACKTRACES",
@@ -118,7 +119,7 @@ bool OptionSet::variables_say_the_codec() const {
     });
 }
 
-/// Whether a variable holds in the place of what the file says.
+/// Returns whether a variable holds in the place of what the file says.
 bool OptionSet::is_replaced(const OptionInfo& row) const {
     return environment_[index(row.id)].has_value() ||
            (row.says == Says::the_codec && variables_say_the_codec());

@@ -31,7 +31,7 @@ std::string_view bare_name_of(const OptionInfo& row) {
     return row.variable.substr(option_prefix.size());
 }
 
-/// As people write it: with or without the prefix, in any case.
+/// Returns the bare name of what people write: with or without the prefix, in any case.
 std::string_view bare_name_from(std::string_view name) {
     const bool has_prefix =
         equal_ignoring_case(name.substr(0, option_prefix.size()), option_prefix);
@@ -44,7 +44,7 @@ bool begins_with(std::string_view text, std::string_view beginning) {
 
 }  // namespace
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Returns the table, which is never destroyed: calls may still come while the process leaves.
 std::span<const OptionInfo> option_table() {
     static const auto& table = *new auto(numbered_rows());
     return table;

@@ -36,7 +36,7 @@ Status check_process_option(OptionId id, std::string_view text) {
     return row.check != nullptr ? row.check(row, text) : Status();
 }
 
-/// Never destroyed: calls may still arrive while the process leaves.
+/// Returns the set, which is never destroyed: calls may still arrive while the process leaves.
 const OptionSet& options_of_process() {
     static const OptionSet& set = *new OptionSet(read_process());
     return set;

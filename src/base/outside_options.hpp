@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// In the order of the table, with the numbers after those of OptionId.
+/// OutsideOption is in the order of the table, with the numbers after those of OptionId.
 enum class OutsideOption : std::uint8_t {
     before_the_first = static_cast<std::uint8_t>(OptionId::built_in_count) - 1,
 #define GRADCOLL_ROW(name) name,

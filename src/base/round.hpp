@@ -3,13 +3,13 @@
 
 namespace gradcoll {
 
-/// How many parts of `size` it takes for all. `size` > 0, and the sum of both fits.
+/// Returns how many parts of `size` it takes for all. `size` > 0, and the sum of both fits.
 template <class Size>
 constexpr Size divided_up(Size all, Size size) {
     return (all + size - 1) / size;
 }
 
-/// The least multiple of `to` that is not less. `to` > 0, and the result fits.
+/// Returns the least multiple of `to` that is not less. `to` > 0, and the result fits.
 template <class Size>
 constexpr Size rounded_up(Size bytes, Size to) {
     return divided_up(bytes, to) * to;

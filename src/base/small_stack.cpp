@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t ample_bytes = std::size_t{256} << 10;
 
-/// What cannot be found out is ample.
+/// Returns whether there is room. A stack that cannot be found out is ample.
 bool has_room() {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return true;

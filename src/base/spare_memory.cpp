@@ -8,7 +8,8 @@
 namespace gradcoll {
 namespace {
 
-/// A communicator's tree, plans and scratch memory of a few ranks, with room to spare.
+/// This is enough for a communicator's tree, plans and scratch memory of a few ranks, with room to
+/// spare.
 constexpr std::size_t spare_bytes = std::size_t{8} << 20;
 
 std::atomic<void*> spare{nullptr};

@@ -5,11 +5,11 @@
 
 namespace gradcoll {
 
-/// At the begin of MPI; nothing but address space is taken. Where there is none, nothing is. Not
-/// thread safe.
+/// Sets memory aside at the begin of MPI; nothing but address space is taken. If there is none to
+/// be had, nothing is set aside. Not thread safe.
 void set_spare_memory_aside() noexcept;
 
-/// From now on it is memory like any other; once, then nothing. Thread safe.
+/// Makes it memory like any other; once, then nothing. Thread safe.
 void free_spare_memory() noexcept;
 
 }  // namespace gradcoll

@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-/// What kind of failure; src/api maps each code to one MPI error class.
+/// Code is the kind of a failure; src/api maps each code to one MPI error class.
 enum class Code : std::uint8_t {
     ok,
     invalid_argument,  ///< an argument has a value that is not allowed
@@ -27,8 +27,9 @@ enum class Code : std::uint8_t {
     internal      ///< a bug in this library
 };
 
-/// Ok, or a code with a message that names the argument, its value, and what is allowed.
-/// Cheap when ok (no allocation).
+/// A Status is ok, or a code with a message that names the argument, its value, and what is
+/// allowed.
+/// It is cheap when ok (no allocation).
 class [[nodiscard]] Status {
   public:
     Status() = default;
@@ -44,7 +45,7 @@ class [[nodiscard]] Status {
     std::string message_;
 };
 
-/// A value, or the Status that says why there is none.
+/// A Result is a value, or the Status that says why there is none.
 template <class T>
 class [[nodiscard]] Result {
   public:
@@ -78,17 +79,17 @@ Status take(T& out, Result<U> result) {
 
 }  // namespace gradcoll
 
-/// Leaves the function with the Status if it is not ok. With the next one all check macros of the
-/// house.
+/// Leaves the function with the Status if it is not ok. This and the next one are all check macros
+/// of the house.
 #define GRADCOLL_TRY(expression)                                                        \
     do {                                                                                \
         if (::gradcoll::Status gradcoll_status_ = (expression); !gradcoll_status_.ok()) \
             return gradcoll_status_;                                                    \
     } while (false)
 
-/// The value of a Result; if it has none, leaves the function with its Status. Only for a whole
-/// initializer or right side of an assignment: nothing else of an expression is then left half
-/// done.
+/// Is the value of a Result; if it has none, leaves the function with its Status. It is only for a
+/// whole initializer or right side of an assignment: nothing else of an expression is then left
+/// half done.
 #define GRADCOLL_VALUE(expression)                                    \
     __extension__({                                                   \
         auto gradcoll_result_ = (expression);                         \

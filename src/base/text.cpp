@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_printed = 80;
 
-/// The power of two that a unit stands for.
+/// Returns the power of two that a unit stands for.
 std::optional<unsigned> shift_of_unit(std::string_view unit) {
     constexpr std::pair<std::string_view, unsigned> units[] = {
         {"", 0}, {"k", 10}, {"kib", 10}, {"m", 20}, {"mib", 20}, {"g", 30}, {"gib", 30}};
@@ -22,7 +22,7 @@ std::optional<unsigned> shift_of_unit(std::string_view unit) {
     return std::nullopt;
 }
 
-/// The number at the beginning of `text` without leading zeros, which is taken off.
+/// Takes the number off the beginning of `text` and returns it without leading zeros.
 std::string_view take_number(std::string_view& text) {
     const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
     std::string_view number = text.substr(0, end);
@@ -31,7 +31,8 @@ std::string_view take_number(std::string_view& text) {
     return number;
 }
 
-/// Letters to insert, drop, replace or swap with the neighbour to get from one word to the other.
+/// Returns how many letters to insert, drop, replace or swap with the neighbour to get from one
+/// word to the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;

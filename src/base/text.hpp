@@ -13,10 +13,10 @@
 
 namespace gradcoll {
 
-/// Without the blanks around it.
+/// Returns the text without the blanks around it.
 std::string_view trimmed(std::string_view text);
 
-/// ASCII only, whatever the locale is; other bytes stay as they are.
+/// Lowers ASCII only, whatever the locale is; other bytes stay as they are.
 constexpr char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -26,38 +26,38 @@ constexpr bool is_digit(char c) {
 std::string lower_case(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-/// Whether `a` comes before `b` when numbers within names count as numbers: n2 before n10.
+/// Returns whether `a` comes before `b` when numbers within names count as numbers: n2 before n10.
 bool natural_less(std::string_view a, std::string_view b);
 
-/// "a, b,c" -> "a" "b" "c"; every comma separates, so "a," has an empty second word. At least one
-/// word.
+/// Splits "a, b,c" into "a" "b" "c"; every comma separates, so "a," has an empty second word. There
+/// is at least one word.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
-/// Unprintable bytes, and those of characters beyond ASCII, become '?'.
+/// Replaces unprintable bytes, and those of characters beyond ASCII, by '?'.
 std::string with_plain_characters(std::string text);
 
-/// Text from outside made fit for a message: cut after 80 bytes, unprintable bytes become '?'.
+/// Makes text from outside fit for a message: cut after 80 bytes, unprintable bytes become '?'.
 std::string printable(std::string_view text);
 
-/// invalid_argument: "GC_CPU=fast is not allowed: best, scalar, avx2, avx512". `name` is what the
-/// user wrote the value to (a variable, an info key, an argument). Long values are cut, unprintable
-/// bytes become '?'.
+/// Returns invalid_argument: "GC_CPU=fast is not allowed: best, scalar, avx2, avx512". `name` is
+/// what the user wrote the value to (a variable, an info key, an argument). Long values are cut,
+/// unprintable bytes become '?'.
 Status bad_value(std::string_view name, std::string_view value, std::string_view allowed);
 
 /// The parsers below read the whole text or fail with invalid_argument, naming the text and what is
 /// allowed. "4096", "64K", "64KiB", "1M", "1g" -> bytes (K, M, G and KiB, MiB, GiB are powers of
 /// 1024, in any case).
 Result<std::uint64_t> parse_bytes(std::string_view text);
-/// Decimal, min <= value <= max.
+/// Reads a decimal number, min <= value <= max.
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max);
-/// Decimal or scientific, finite, more than 0: "0.001", "1e-3".
+/// Reads a number, decimal or scientific, finite, more than 0: "0.001", "1e-3".
 Result<double> parse_positive(std::string_view text);
-/// 0/1, on/off, yes/no, true/false, in any case.
+/// Reads 0/1, on/off, yes/no, true/false, in any case.
 Result<bool> parse_switch(std::string_view text);
 
-/// The known word nearest to `word` (fewest letters inserted, dropped, replaced or swapped; case
-/// does not count), if it is near enough to be what was meant: at most a third of the letters, at
-/// least one. Ties: the first.
+/// Returns the known word nearest to `word` (fewest letters inserted, dropped, replaced or swapped;
+/// case does not count), if it is near enough to be what was meant: at most a third of the letters,
+/// at least one. The first wins among equals.
 std::optional<std::string_view> nearest_word(std::string_view word,
                                              std::span<const std::string_view> known);
 

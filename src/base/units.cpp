@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// Three significant digits at least, no more than one after the point: 1.2, 12.3, 123.
+/// Returns three significant digits at least, no more than one after the point: 1.2, 12.3, 123.
 std::string short_number(double value) {
     return std::abs(value) < 99.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }

@@ -5,7 +5,7 @@
 namespace gradcoll {
 namespace {
 
-/// Local.
+/// Finds the numbers of the ranks in `of`. Local.
 Status name_ranks(MPI_Comm of, HostComm& host) {
     OwnedGroup all(MPI_GROUP_NULL), here(MPI_GROUP_NULL);
     GRADCOLL_TRY(from_mpi(PMPI_Comm_group(of, &all.handle), "MPI_Comm_group"));

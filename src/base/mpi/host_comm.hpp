@@ -7,7 +7,8 @@
 
 namespace gradcoll {
 
-/// In the order of the communicator that they are of. Its own has MPI_ERRORS_RETURN.
+/// HostComm has the ranks in the order of the communicator that they are of. Its own communicator
+/// has MPI_ERRORS_RETURN.
 struct HostComm {
     /// Collective over `of`. Errors: transport.
     static Result<HostComm> make(MPI_Comm of);
@@ -15,7 +16,7 @@ struct HostComm {
     OwnedComm comm;
     int rank = 0;
     int size = 1;
-    std::vector<int> ranks;  ///< by rank here: who that is in the other communicator
+    std::vector<int> ranks;  ///< one for each rank here: its number in the other communicator
 };
 
 }  // namespace gradcoll

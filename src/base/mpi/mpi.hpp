@@ -13,18 +13,18 @@
 
 namespace gradcoll {
 
-/// Whether this MPI library takes one buffer for both input and result of a collective without
-/// MPI_IN_PLACE, which the standard forbids: Open MPI does, but for allreduces; MPICH raises
-/// MPI_ERR_BUFFER.
+/// This says whether this MPI library takes one buffer for both input and result of a collective
+/// without MPI_IN_PLACE, which the standard forbids: Open MPI does, but for allreduces; MPICH
+/// raises MPI_ERR_BUFFER.
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
-/// Whether error codes are numbers from 0 to MPI_LASTUSEDCODE, and to ask for the text of another
-/// is an error itself.
+/// This says whether error codes are numbers from 0 to MPI_LASTUSEDCODE, and to ask for the text of
+/// another is an error itself.
 inline constexpr bool mpi_counts_error_codes = true;
-/// Whether the call that completes a persistent request with an error also frees it.
+/// This says whether the call that completes a persistent request with an error also frees it.
 inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
-/// Whether all calls can wait for a generalized request that another thread completes: MPI_Waitall
-/// of MPICH 4.0 fails an assertion of its own.
+/// This says whether all calls can wait for a generalized request that another thread completes:
+/// MPI_Waitall of MPICH 4.0 fails an assertion of its own.
 inline constexpr bool mpi_waits_for_generalized_requests = true;
 #else
 inline constexpr bool mpi_takes_aliased_buffers = false;
@@ -33,7 +33,7 @@ inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
 #endif
 
-/// A handle of MPI that is freed with its scope.
+/// An Owned is a handle of MPI that is freed with its scope.
 template <class Handle, int (*Free)(Handle*)>
 class Owned {
   public:
@@ -55,11 +55,11 @@ struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
     OwnedComm() : Owned(MPI_COMM_NULL) {}
 };
 
-/// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
+/// Returns ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
 Status from_mpi(int mpi_code, const char* call);
 
-/// Rank 0's text, on every rank; those of others are not looked at. Collective. Errors: transport;
-/// internal, on every rank, if it has more than `most_bytes`, which fit into an int.
+/// Returns rank 0's text, on every rank; those of others are not looked at. Collective. Errors:
+/// transport; internal, on every rank, if it has more than `most_bytes`, which fit into an int.
 Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes);
 
 }  // namespace gradcoll
