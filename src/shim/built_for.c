@@ -1,5 +1,5 @@
-/* shim/built_for.c - what <mpi.h> said when this was compiled. The only file of the interposer that
- * includes it, and for its macros only. */
+/* shim/built_for.c - what <mpi.h> said when this was compiled. No other file of the interposer
+ * includes it, and this one does for its macros only. */
 #include <mpi.h>
 
 #include "shim/mpi_version.h"

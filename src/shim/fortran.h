@@ -13,7 +13,8 @@
 
 #define FAST_HALF static inline __attribute__((always_inline))
 
-/* In a function with the parameters of the call and `name`. `Shape` is the type of the call. */
+/* This stands in a function with the parameters of the call and `name`. `Shape` is the type of the
+ * call. */
 #define FAST(Shape, kind, count, slow, ...)           \
     do {                                              \
         Shape* const next = (Shape*)known_next(name); \
@@ -24,8 +25,8 @@
         }                                             \
     } while (0)
 
-/* All spellings of one name. ARGUMENTS, in brackets, are the parameters without their types, in the
- * same order. */
+/* Defines all spellings of one name. ARGUMENTS, in brackets, are the parameters without their
+ * types, in the same order. */
 #define GC_DEFINE_SPELLING(spelling, fast, ARGUMENTS, ...) \
     void spelling(__VA_ARGS__) {                           \
         fast(NAME_##spelling, GC_BARE ARGUMENTS);          \
@@ -34,8 +35,8 @@
 #define DEFINE_SPELLINGS(lower, UPPER, fast, ARGUMENTS, ...) \
     GC_MANGLINGS(GC_DEFINE_SPELLING, lower, UPPER, fast, ARGUMENTS, __VA_ARGS__)
 
-/* The type of a call, both halves and all spellings. PARAMETERS are in brackets, too. `slow_body`
- * is the slow half: statements with the parameters and `name`. */
+/* Defines the type of a call, both halves and all spellings. PARAMETERS are in brackets, too.
+ * `slow_body` is the slow half: statements with the parameters and `name`. */
 #define GC_DEFINE_CALL(lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, slow_body) \
     typedef void Of_##lower PARAMETERS;                                             \
     static SLOW_HALF void slow_##lower(GC_BARE PARAMETERS, Name name) {             \

@@ -30,12 +30,12 @@
     GC_DEFINE_CALL(lower, UPPER, kind, count, PARAMETERS, ARGUMENTS,     \
                    SLOW(Of_##lower, kind, count, offer, GC_BARE ARGUMENTS))
 
-/* Module mpi_f08: ierror is optional, and null if it is absent. */
+/* In module mpi_f08 ierror is optional, and null if it is absent. */
 static void set(int* ierror, int code) {
     if (ierror != NULL) *ierror = code;
 }
 
-/* The arguments as C would have passed them. */
+/* These are the arguments as C would have passed them. */
 #define REDUCE_CALL(elements)                                                          \
     (&(GC_Reduce_call){c_buffer(sendbuf), (void*)c_buffer(recvbuf), elements,          \
                        core->datatype_of_fortran(*datatype), core->op_of_fortran(*op), \

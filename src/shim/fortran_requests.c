@@ -43,7 +43,7 @@ static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int*
 DEFINE_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
                  (required, provided, ierror), const int* required, int* provided, int* ierror)
 
-/* An MPI_Request of C in memory. */
+/* A C_request has the bytes of an MPI_Request of C. */
 typedef union {
     GC_Mpi_handle pointer;
     int number;
@@ -87,7 +87,7 @@ GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, GC_CALL_START, 1, (int* reque
                    leave(core);
                })
 
-/* Completion, as in wrappers.c: a wait asks the test of the same spelling. */
+/* Completion works as in wrappers.c: a wait asks the test of the same spelling. */
 #if GC_OPENMPI_FORTRAN
 #define FIRST_SPELLING(lower) NAME_##lower
 #else
@@ -180,7 +180,7 @@ GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, i
                    leave(core);
                })
 
-/* No ierror, and as many more arguments as some tool below takes; see MPI_Pcontrol. */
+/* This has no ierror, and as many more arguments as some tool below takes; see MPI_Pcontrol. */
 static SLOW_HALF void mpi_pcontrol_named(Name name, PCONTROL_PARAMETERS(const int*)) {
     int mark = 0;
     const GC_Interposer_table* const core = enter_ungated(&mark);

@@ -42,7 +42,8 @@ static void look_up(Sentinel* sentinel) {
 static void look_up_both(void) {
     look_up(&in_place);
     look_up(&bottom);
-    /* Any function of the Fortran library that is not one of ours; Open MPI has all spellings. */
+    /* This takes any function of the Fortran library that is not one of ours; Open MPI has all
+     * spellings. */
     loaded_privately = dlsym(RTLD_DEFAULT, "mpi_finalize_") == NULL;
     dlerror();
 }

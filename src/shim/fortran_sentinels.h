@@ -2,7 +2,8 @@
 #ifndef GRADCOLL_SHIM_FORTRAN_SENTINELS_H
 #define GRADCOLL_SHIM_FORTRAN_SENTINELS_H
 
-/* What C would pass for this buffer: its own sentinels instead of the addresses of Fortran's. */
+/* Returns what C would pass for this buffer: its own sentinels instead of the addresses of
+ * Fortran's. */
 const void* c_buffer(const void* buffer);
 
 #endif

@@ -17,8 +17,8 @@ _Thread_local GC_Passed_call last_passed;
 static const GC_Interposer_table* _Atomic table;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* By soname, so that a program that links libgradcoll itself shares it; else our RUNPATH finds it.
- */
+/* Loads the core by its soname, so that a program that links libgradcoll itself shares it; else our
+ * RUNPATH finds it. */
 static const char core_soname[] = "libgradcoll.so.0";
 
 static const GC_Interposer_table* connect_to_core(void) {
@@ -35,7 +35,7 @@ static const GC_Interposer_table* connect_to_core(void) {
     return connect_core(GC_INTERPOSER_VERSION, &gate); /* the core says why, if it has to */
 }
 
-/* Whether the program's MPI_Wait is ours, and not that of a tool before us. */
+/* Returns whether the program's MPI_Wait is ours, and not that of a tool before us. */
 static int sees_completions(void) {
     Dl_info found, ours;
     void* const wait = dlsym(RTLD_DEFAULT, "MPI_Wait");

@@ -1,8 +1,8 @@
 /* shim/gate.h - does a call pass, or is it offered to the core?
  *
- * Two questions, both cheap: the gate (the core wrote which counts it may want) and the guard (is
- * this call made inside another one that is already offered, by a tool below us or by MPI itself).
- */
+ * There are two questions, both cheap: the gate (the core wrote which counts it may want) and the
+ * guard (is this call made inside another one that is already offered, by a tool below us or by MPI
+ * itself). */
 #ifndef GRADCOLL_SHIM_GATE_H
 #define GRADCOLL_SHIM_GATE_H
 
@@ -14,29 +14,30 @@
 
 extern GC_Gate gate;
 
-/* libgradcoll, loaded at the first call. Null if this process is to be left alone: a foreign MPI,
- * no core, GC_ENABLE=off. The first call decides, once per process, and says why where that is an
- * error. Thread safe. */
+/* Returns libgradcoll, loaded at the first call. Null if this process is to be left alone: a
+ * foreign MPI, no core, GC_ENABLE=off. The first call decides, once per process, and says why where
+ * that is an error. Thread safe. */
 const GC_Interposer_table* find_core(void);
 
-/* The same, but null as long as nobody has called find_core(). */
+/* Returns the core, but null as long as nobody has called find_core(). */
 const GC_Interposer_table* loaded_core(void);
 
-/* Before MPI_Init: the core, if it is there, tells the other ranks of the host of this one. */
+/* Is called before MPI_Init: the core, if it is there, tells the other ranks of the host of this
+ * one. */
 void announce_core(void);
 
-/* Where on the stack of this thread the outermost offered call stands; null if there is none. A
- * call is inside it if it stands below. An error handler that throws or jumps out of MPI leaves a
- * mark that the next call from the same place or above it replaces; a mere flag would stay set for
- * ever. */
+/* This says where on the stack of this thread the outermost offered call stands; null if there is
+ * none. A call is inside it if it stands below. An error handler that throws or jumps out of MPI
+ * leaves a mark that the next call from the same place or above it replaces; a mere flag would stay
+ * set for ever. */
 extern _Thread_local const char* inside __attribute__((tls_model("initial-exec")));
 
 static inline bool passes(enum GC_Intercepted kind, int64_t count) {
     return count < __atomic_load_n(&gate.least_count[kind], __ATOMIC_RELAXED);
 }
 
-/* The core, or null if the call is to go to the next library unoffered. `mark` is a local variable
- * of the wrapper. */
+/* Returns the core, or null if the call is to go to the next library unoffered. `mark` is a local
+ * variable of the wrapper. */
 static inline const GC_Interposer_table* enter_with(const GC_Interposer_table* (*find)(void),
                                                     const void* mark) {
     const GC_Interposer_table* core;
@@ -52,25 +53,26 @@ static inline const GC_Interposer_table* enter(enum GC_Intercepted kind, int64_t
     return passes(kind, count) ? NULL : enter_with(find_core, mark);
 }
 
-/* For calls that matter only if an earlier one was served: loads nothing. */
+/* Returns the core for calls that matter only if an earlier one was served: loads nothing. */
 static inline const GC_Interposer_table* enter_loaded(int64_t count, const void* mark) {
     return passes(GC_CALL_START, count) ? NULL : enter_with(loaded_core, mark);
 }
 
-/* For calls that complete requests, which matter only while operations of ours are under way. */
+/* Returns the core for calls that complete requests, which matter only while operations of ours are
+ * under way. */
 static inline const GC_Interposer_table* enter_completion(const void* mark) {
     return passes(GC_CALL_COMPLETE, 0) ? NULL : enter_with(loaded_core, mark);
 }
 
-/* For calls without a gate. */
+/* Returns the core for calls without a gate. */
 static inline const GC_Interposer_table* enter_ungated(const void* mark) {
     return enter_with(find_core, mark);
 }
 
-/* The last allreduce of this thread that passed, as the core noted it. */
+/* This is the last allreduce of this thread that passed, as the core noted it. */
 extern _Thread_local GC_Passed_call last_passed __attribute__((tls_model("initial-exec")));
 
-/* Most counts that one could multiply by the size of an item. */
+/* These are the most counts that one could multiply by the size of an item. */
 #define MOST_COUNT ((uint64_t)1 << 40)
 
 /* Counts an allreduce that passes as the last one did, without a question to the core. */
@@ -78,7 +80,7 @@ static inline bool passes_like_last(GC_Mpi_handle comm, GC_Mpi_handle datatype, 
                                     int64_t count) {
     const GC_Passed_call* const last = &last_passed;
     if (last->comm != comm || last->datatype != datatype || last->op != op) return false;
-    /* One comparison for counts below 1 and for those that are too large. */
+    /* One comparison serves counts below 1 and those that are too large. */
     if (last->account == NULL || (uint64_t)count - 1 >= MOST_COUNT) return false;
     if (last->change_count != __atomic_load_n(last->changes, __ATOMIC_RELAXED)) return false;
     const uint64_t size_bytes = (uint64_t)count * last->item_bytes;

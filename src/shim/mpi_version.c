@@ -7,13 +7,13 @@
 
 #include "shim/next.h"
 
-/* What the text of a known family begins with; its version follows. */
+/* The text of a known family begins with one of these; its version follows. */
 static const struct {
     const char* family;
     const char* prefix;
 } families[] = {{"Open MPI", "Open MPI v"}, {"MPICH", "MPICH Version:"}};
 
-/* The MPI that is longest: MPICH's MPI_MAX_LIBRARY_VERSION_STRING is 8192. */
+/* The longest text is that of MPICH, whose MPI_MAX_LIBRARY_VERSION_STRING is 8192. */
 enum { VERSION_BYTES = 16384 };
 
 typedef int Get_library_version(char* version, int* length);
@@ -39,9 +39,9 @@ static bool parse(const char* text, char running[RUNNING_MPI_BYTES]) {
     return false;
 }
 
-/* The version of the standard ABI of MPI 5, if the program runs a library that has it: its handles
- * are not those of the same MPI's own ABI although the version's text is the same. Else -1. Legal
- * before MPI_Init. */
+/* Returns the version of the standard ABI of MPI 5, if the program runs a library that has it: its
+ * handles are not those of the same MPI's own ABI although the version's text is the same. Returns
+ * -1 otherwise. Legal before MPI_Init. */
 static int standard_abi(void) {
     int (*get)(int* major, int* minor) = NULL;
     int major = -1;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the interposer is built for by a <mpi.h> that no MPI library has to itself. */
+/* With a <mpi.h> that no MPI library has to itself the interposer is built for this. */
 #define STANDARD_ABI "an MPI with the standard ABI"
 
 typedef struct {

@@ -2,8 +2,8 @@
  *
  * The prototypes are our own and the same for every MPI: a handle is an intptr_t, whether MPI's is
  * a pointer (Open MPI) or an int (MPICH). On x86-64 and aarch64 either travels in the same
- * register, or in the same eight-byte slot of the stack, so that it is forwarded whole. Of an int
- * handle only the lower half means anything. */
+ * register, or in the same eight-byte slot of the stack, so that it is forwarded whole. Only the
+ * lower half of an int handle means anything. */
 #ifndef GRADCOLL_SHIM_NAMES_H
 #define GRADCOLL_SHIM_NAMES_H
 
@@ -25,11 +25,12 @@
 #define TO_ROOT_PARAMETERS(Count)                                                              \
     const void *sendbuf, void *recvbuf, Count count, GC_Mpi_handle datatype, GC_Mpi_handle op, \
         int root, GC_Mpi_handle comm
-/* A variadic call: `level` and what the further integer registers hold. */
+/* A variadic call has `level` and what the further integer registers hold. */
 #define PCONTROL_PARAMETERS(Level) \
     Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e
 
-/* Fortran passes everything by reference. Also reduce_scatter, whose `count` is an array. */
+/* Fortran passes everything by reference. This serves reduce_scatter, too, whose `count` is an
+ * array. */
 #define F_REDUCE_PARAMETERS                                                                   \
     const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
         const int *comm
@@ -42,8 +43,8 @@
     const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
         const int *recvcount, const int *recvtype, const int *comm
 
-/* The ways in which compilers write one Fortran name: of module mpi_f08, and, where these do not
- * lead to the C names, of mpif.h and module mpi. */
+/* Compilers write one Fortran name in these ways: the name of module mpi_f08, and, where these do
+ * not lead to the C names, those of mpif.h and module mpi. */
 #define GC_F08_MANGLINGS(X, lower, UPPER, ...) \
     X(lower##_f08, __VA_ARGS__)                \
     X(lower##_f08_, __VA_ARGS__)               \

@@ -15,9 +15,9 @@ static const char* const names[NAME_COUNT] = {
 #include "shim/names.def"
 };
 
-/* MPI libraries as they may lie in a process that loaded them privately (dlopen with RTLD_LOCAL:
- * plug-ins, Python extensions), where RTLD_NEXT does not see them. Those of Fortran first: they
- * bring the others along. */
+/* These MPI libraries may lie in a process that loaded them privately (dlopen with RTLD_LOCAL:
+ * plug-ins, Python extensions), where RTLD_NEXT does not see them. Those of Fortran come first:
+ * they bring the others along. */
 static const char* const sonames[] = {
     "libmpi_usempif08.so.40", "libmpi_mpifh.so.40", "libmpichfort.so.12", "libmpifort.so.12",
     "libmpi.so.40",           "libmpich.so.12",     "libmpi.so.12",
@@ -38,8 +38,8 @@ void* find_symbol(const char* symbol) {
     return found != NULL ? found : find_in_private_libraries(symbol);
 }
 
-/* MPI_X -> PMPI_X, mpi_x_ -> pmpi_x_: where an MPI library's own names are not visible, this one
- * may be. */
+/* Turns MPI_X into PMPI_X, and mpi_x_ into pmpi_x_: where an MPI library's own names are not
+ * visible, this one may be. */
 static void* find_profiling_name(const char* symbol) {
     char profiling[80];
     snprintf(profiling, sizeof profiling, "%c%s", symbol[0] == 'M' ? 'P' : 'p', symbol);

@@ -12,10 +12,10 @@ extern void* _Atomic next_functions[NAME_COUNT];
 /* Looks for it and remembers it. Ends the program with a message if there is none. */
 void* find_next(Name name) __attribute__((cold));
 
-/* A symbol of the MPI in this process, null if there is none. */
+/* Returns a symbol of the MPI in this process, null if there is none. */
 void* find_symbol(const char* symbol);
 
-/* Null if it was not called yet. */
+/* Returns null if it was not called yet. */
 static inline void* known_next(Name name) {
     return atomic_load_explicit(&next_functions[name], memory_order_relaxed);
 }
@@ -27,7 +27,7 @@ static inline void* next_of(Name name) {
 
 #define SLOW_HALF __attribute__((noinline, cold))
 
-/* The next function as one of the type of ours. */
+/* Casts the next function to the type of ours. */
 #define NEXT(name) ((__typeof__(&name))next_of(NAME_##name))
 
 #endif

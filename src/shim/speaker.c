@@ -1,5 +1,5 @@
-/* shim/speaker.c - one line for a whole run. The only file of the interposer that reads the
- * environment: the rank, as launchers tell it, because MPI may not be initialised yet. */
+/* shim/speaker.c - one line for a whole run. No other file of the interposer reads the environment:
+ * this one reads the rank, as launchers tell it, because MPI may not be initialised yet. */
 #include "shim/speaker.h"
 
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI's mpirun, Hydra, PMIx launchers, Slurm; the outermost last, because it may have started
- * the launcher and not the ranks. */
+/* These are of Open MPI's mpirun, Hydra, PMIx launchers and Slurm; the outermost comes last,
+ * because it may have started the launcher and not the ranks. */
 static const char* const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                              "SLURM_PROCID"};
 

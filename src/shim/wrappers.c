@@ -20,7 +20,7 @@
         return slow_##name(__VA_ARGS__);                                           \
     } while (0)
 
-/* The same for a call that may pass like the last one of its kind. */
+/* This does the same for a call that may pass like the last one of its kind. */
 #define FAST_AGAIN(name, kind, count, ...)                                                        \
     do {                                                                                          \
         __typeof__(&name) const next = (__typeof__(&name))known_next(NAME_##name);                \
@@ -39,7 +39,8 @@
         return code;                                                       \
     } while (0)
 
-/* Both halves. `call` is made of the values in brackets: the arguments as the core wants them. */
+/* Defines both halves. `call` is made of the values in brackets: the arguments as the core wants
+ * them. */
 #define WRAPPER(name, kind, count, PARAMETERS, Call, values, offer, ...) \
     WRAPPER_BY(FAST, name, kind, count, PARAMETERS, Call, values, offer, __VA_ARGS__)
 #define WRAPPER_BY(FAST_HALF, name, kind, count, PARAMETERS, Call, values, offer, ...) \
@@ -183,8 +184,8 @@ int MPI_Request_free(void* request) {
 }
 
 /* The core cares for these while operations of ours are under way: it makes progress on the
- * program's thread. A wait then asks MPI again and again, so that both go on. `over`: whether the
- * test, whose flag is `flag`, has found what was waited for. */
+ * program's thread. A wait then asks MPI again and again, so that both go on. `over` says whether
+ * the test, whose flag is `flag`, has found what was waited for. */
 #define WAIT(name, Test, PARAMETERS, TEST_ARGUMENTS, over, ...)          \
     static SLOW_HALF int slow_##name PARAMETERS {                        \
         int code = 0;                                                    \
@@ -246,7 +247,7 @@ int MPI_Comm_set_info(GC_Mpi_handle comm, GC_Mpi_handle info) {
     return code;
 }
 
-/* The value of an MPI_Comm in memory, which is as wide as this MPI's handles. */
+/* Returns the value of an MPI_Comm in memory, which is as wide as this MPI's handles. */
 static GC_Mpi_handle comm_at(const void* comm) {
     return built_for.handle_bytes == sizeof(int) ? (GC_Mpi_handle) * (const int*)comm
                                                  : *(const GC_Mpi_handle*)comm;
