@@ -12,7 +12,7 @@ std::string as_file_name(std::string text) {
     return text;
 }
 
-/// Puts what stands for a percent sign and `what` behind the path; 0: nothing follows the sign.
+/// Appends to the path what stands for a percent sign and `what`; 0 if nothing follows the sign.
 void expand_place(char what, const PatternFacts& facts, ExpandedPattern& expanded) {
     switch (what) {
         case '%':

@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-/// What a pattern's places are filled with.
+/// PatternFacts are what a pattern's places are filled with.
 struct PatternFacts {
     std::string host;             ///< %h; a slash in it becomes an underscore
     std::int64_t process_id = 0;  ///< %p
@@ -23,11 +23,12 @@ struct ExpandedPattern {
     std::vector<std::string> complaints;  ///< one sentence for every %x that means nothing
 };
 
-/// %h, %p, %r and %% (one percent sign). Any other %x stays as it is and is complained about.
+/// Expands %h, %p, %r and %% (one percent sign). Any other %x stays as it is and is complained
+/// about.
 ExpandedPattern expand_pattern(std::string_view pattern, const PatternFacts& facts);
 
-/// The pattern, with ".r%r" put in front of the extension if it has no %r: "trace.json" ->
-/// "trace.r%r.json".
+/// Returns the pattern, with ".r%r" put in front of the extension if it has no %r: "trace.json"
+/// becomes "trace.r%r.json".
 std::string with_rank(std::string_view pattern);
 
 }  // namespace gradcoll

@@ -29,7 +29,7 @@ figcaption { font-size: 13px; color: #475569; }
 details { margin: 24px 0; color: #475569; } dt { font-weight: 600; } dd { margin: 0 0 6px 16px; }
 )";
 
-/// What the columns mean; docs/report.md says more.
+/// The page says with these words what the columns mean; docs/report.md says more.
 inline constexpr std::string_view html_words = R"(<details>
 <summary>What the columns mean</summary>
 <dl>

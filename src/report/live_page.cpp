@@ -25,7 +25,7 @@ void put(char (&to)[size], std::string_view text) {
     text.copy(to, size - 1);
 }
 
-/// What stands before the first null; a page may come from anywhere.
+/// Returns what stands before the first null; a page may come from anywhere.
 template <std::size_t size>
 std::string text_in(const char (&from)[size]) {
     return {from, strnlen(from, size)};
@@ -35,7 +35,7 @@ Status failed(std::string_view what, const std::string& path) {
     return {Code::io, fmt::format("{} {}: {}", what, path, std::strerror(errno))};
 }
 
-/// One with the key 0 is free; one without bandwidth is just being filled in.
+/// A link with the key 0 is free; one without bandwidth is just being filled in.
 template <class Character, class Figure>
 struct LinkOf {
     Figure key;
@@ -47,7 +47,7 @@ struct LinkOf {
     Character to_name[32];
 };
 
-/// The file, byte for byte: as it is written, and as one reads it who only reads.
+/// PageOf is the file, byte for byte: as it is written, and as one reads it who only reads.
 template <class Character, class Figure>
 struct PageOf {
     char magic[8];
@@ -66,7 +66,7 @@ struct PageOf {
 using PlainLayout = PageOf<char, std::uint64_t>;
 using AtomicLink = LinkOf<std::atomic<char>, std::atomic<std::uint64_t>>;
 
-/// Readers may see a part of it, which they bear.
+/// Writes a text, of which readers may see a part; they bear that.
 template <std::size_t size>
 void put(std::atomic<char> (&to)[size], std::string_view text) {
     for (std::size_t i = 0; i < size; ++i)
@@ -83,7 +83,7 @@ Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
     static_assert(sizeof(Layout) == sizeof(PlainLayout));
     std::unique_ptr<LivePage> made(new LivePage);
     const std::string path = fmt::format("{}/{}{}", folder, name_begin, facts.process_id);
-    unlink(path.c_str());  // of a process that had this number and did not end well
+    unlink(path.c_str());  // a process that had this number and did not end well may have left one
     constexpr mode_t own = 0600;
     const Descriptor file(
         open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own));

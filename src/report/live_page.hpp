@@ -27,16 +27,16 @@ enum class LiveFigure : std::uint8_t {
     total_ns,
     codec_ns,
     wire_ns,
-    sent_at_first_kind  ///< and one for each further kind of vertex
+    sent_at_first_kind  ///< first of one counter for each kind of vertex
 };
 inline constexpr std::size_t live_figure_count =
     static_cast<std::size_t>(LiveFigure::sent_at_first_kind) + sent_kind_count;
 using LiveFigures = std::array<std::uint64_t, live_figure_count>;
 
-/// Who counts.
+/// LiveFacts say who counts.
 struct LiveFacts {
     std::int64_t process_id = 0;
-    std::int64_t parent_id = 0;  ///< of ranks that one launcher started on a host: the same
+    std::int64_t parent_id = 0;  ///< the same for ranks that one launcher started on a host
     std::int64_t start_unix_ns = 0;
     int rank = 0;  ///< in MPI_COMM_WORLD
     int ranks = 1;
@@ -44,8 +44,8 @@ struct LiveFacts {
     std::string command;  ///< at most 255
 };
 
-/// The process's side: a file FOLDER/gradcoll-top-PROCESS of its own, that nobody else may read,
-/// gone with this object. Thread safe.
+/// A LivePage is the process's side: a file FOLDER/gradcoll-top-PROCESS of its own, that nobody
+/// else may read, gone with this object. Thread safe.
 class LivePage {
   public:
     /// Errors: io.
@@ -58,7 +58,7 @@ class LivePage {
     void add(const CallRecord& call);
     void add(const LinkUse& use);
 
-    /// Links that have room; those of later trees are not counted.
+    /// So many links have room; those of later trees are not counted.
     static constexpr std::size_t most_links = 16;
 
   private:
@@ -71,18 +71,18 @@ class LivePage {
     std::string path_;
 };
 
-/// A link above the process, as it was counted (report/link_use.hpp).
+/// LiveLink is a link above the process, as it was counted (report/link_use.hpp).
 struct LiveLink {
     std::uint64_t key = 0;
     VertexKind to_kind = VertexKind::group;
     double gbytes_per_s = 0;
     std::string name;     ///< at most 31 bytes are kept
-    std::string to_name;  ///< as well
+    std::string to_name;  ///< likewise
     std::uint64_t up_bytes = 0;
     std::uint64_t down_bytes = 0;
 };
 
-/// One look at a page.
+/// LiveReading is one look at a page.
 struct LiveReading {
     LiveFacts facts;
     std::string codec;  ///< the last lossy one; empty: none yet
@@ -96,9 +96,10 @@ struct LiveReading {
     }
 };
 
-/// Errors: io; corrupt if the file is not such a page of this version, or not this user's.
+/// Reads a page. Errors: io; corrupt if the file is not such a page of this version, or not this
+/// user's.
 Result<LiveReading> read_live_page(const std::string& path);
-/// The files in a folder that have such a name, in the order of their names.
+/// Returns the files in a folder that have such a name, in the order of their names.
 std::vector<std::string> live_page_paths(const std::string& folder);
 
 }  // namespace gradcoll

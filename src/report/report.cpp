@@ -22,7 +22,8 @@ constexpr std::size_t most_sites = 4096;
 constexpr std::size_t most_listed_sites = 40;
 constexpr std::string_view overflow_name = "other communicators";
 
-/// An entry while it grows: every cell has its place, and is made with the first call.
+/// GrowingEntry is an entry while it grows: every cell has its place, and is made with the first
+/// call.
 struct GrowingEntry {
     CommEntry facts;
     std::array<std::unique_ptr<CallCell>, std::size_t{call_kind_count} * size_bin_count> calls;
@@ -113,7 +114,7 @@ struct Report::Impl {
     const std::int64_t start_unix_ns = unix_now_ns();
     const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     mutable std::mutex mutex;                            ///< guards all below
-    std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< by CommId
+    std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< one for each CommId
     std::map<std::pair<std::string, int>, CommId> known;
     std::vector<RankSums> ranks;
     using Site = std::pair<std::uintptr_t, CallKind>;
@@ -121,7 +122,8 @@ struct Report::Impl {
     std::uint64_t sites_without_room = 0;
     SiteNames site_names;
 
-    /// Those on which most time was spent; of kinds without times those with most calls.
+    /// Returns the places on which most time was spent; for kinds without times those with most
+    /// calls.
     std::vector<std::pair<Site, CallSums>> first_sites() const {
         std::vector<std::pair<Site, CallSums>> sorted(sites.begin(), sites.end());
         std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
@@ -140,7 +142,7 @@ struct Report::Impl {
         return static_cast<CommId>(entries.size() - 1);
     }
 
-    /// The last place is kept for all that find no other.
+    /// Returns the entry of a communicator. The last place is kept for all that find no other.
     CommId entry_of(std::string_view name, int rank_count) {
         if (const auto found = known.find({std::string(name), rank_count}); found != known.end())
             return found->second;
@@ -151,7 +153,7 @@ struct Report::Impl {
         return id;
     }
 
-    /// Null for a number that add_comm did not give.
+    /// Returns null for a number that add_comm did not give.
     GrowingEntry* find(CommId comm) const {
         return comm < entries.size() ? entries[comm].get() : nullptr;
     }

@@ -14,48 +14,49 @@
 
 namespace gradcoll {
 
-/// Thread safe.
+/// A Report is thread safe.
 class Report {
   public:
-    /// A communicator's number in the report.
+    /// A CommId is a communicator's number in the report.
     using CommId = std::uint32_t;
 
     explicit Report(ReportProcess process);
     ~Report();
 
-    /// A communicator that is seen for the first time. Those with the same name and size share an
-    /// entry; a program may make thousands. Entries are bounded (256): what finds no room shares
+    /// Adds a communicator that is seen for the first time. Those with the same name and size share
+    /// an entry; a program may make thousands. Entries are bounded (256): what finds no room shares
     /// the last one, "other communicators".
     CommId add_comm(std::string_view name, int rank_count);
-    /// Once it is attached: the tree as an expression, and where it came from.
+    /// Sets the tree as an expression, and where it came from, once the communicator is attached.
     void set_tree(CommId comm, std::string_view expression, std::string_view origin);
-    /// A lock and some additions; allocates only for the first call of a kind and size on `comm`,
-    /// and for a reason that is new there.
+    /// Adds a call. It takes a lock and some additions, and allocates only for the first call of a
+    /// kind and size on `comm`, and for a reason that is new there.
     void add_call(CommId comm, const CallRecord& call);
-    /// A compressed call's result compared with the exact sums: largest absolute difference, and
-    /// the relative L2 difference.
+    /// Adds the comparison of a compressed call's result with the exact sums: largest absolute
+    /// difference, and the relative L2 difference.
     void add_error(CommId comm, std::uint64_t bytes, const SumError& error);
 
-    /// Of an engine that has ended.
+    /// Adds an engine that has ended.
     void add_engine(CommId comm, const EngineFigures& engine);
-    /// Once for a size, level and codec on each communicator.
+    /// Adds a codec that was left out, once for a size, level and codec on each communicator.
     void add_left_out(CommId comm, const CodecLeftOut& codec);
     void add_trial(CommId comm, const WayTrial& trial);
-    /// What one more call put on the links of `tree` (by vertex). Trees of more than
+    /// Adds what one more call put on the links of `tree` (by vertex). Trees of more than
     /// most_pictured_vertices are left out.
     void add_traffic(CommId comm, const Tree& tree, std::span<const LinkBytes> links);
     static constexpr int most_pictured_vertices = 4096;
 
-    /// The same call by the place of the program that it came from (an address).
+    /// Adds the same call by the place of the program that it came from (an address).
     void add_site(std::uintptr_t site, const CallRecord& call);
-    /// How places are called; asked for those that are listed, whenever a report is written.
+    /// A SiteNames says how places are called; it is asked for those that are listed, whenever a
+    /// report is written.
     using SiteNames = std::function<std::vector<std::string>(std::span<const std::uintptr_t>)>;
     void name_sites_by(SiteNames names);
 
-    /// Of all ranks of the job, once they are known.
+    /// Sets the sums of all ranks of the job, once they are known.
     void set_ranks(std::vector<RankSums> ranks);
 
-    /// What was added up so far, as data and in its written forms.
+    /// Returns what was added up so far, as data; the functions below are its written forms.
     ReportSnapshot snapshot() const;
     std::string text() const { return report_text(snapshot()); }
     std::string json() const { return report_json(snapshot()); }

@@ -65,7 +65,7 @@ struct BarPart {
 struct Bar {
     std::string label;
     std::vector<BarPart> parts;
-    std::string words;  ///< behind it
+    std::string words;  ///< words behind it
 };
 
 double length_of(const Bar& bar) {
@@ -74,7 +74,7 @@ double length_of(const Bar& bar) {
     return length;
 }
 
-/// The longest takes the whole width.
+/// Writes bars, of which the longest takes the whole width.
 void put_bars(const std::vector<Bar>& bars, Out out) {
     double longest = 0;
     for (const Bar& bar : bars) longest = std::max(longest, length_of(bar));
@@ -92,7 +92,7 @@ void put_bars(const std::vector<Bar>& bars, Out out) {
     fmt::format_to(out, "</div>\n");
 }
 
-/// Where the time of calls went: on the wire, in codecs, and the rest.
+/// Returns a bar that shows where the time of calls went: on the wire, in codecs, and the rest.
 Bar time_bar(std::string label, const CallSums& sums) {
     const double wire = seconds_of(sums.wire_ns);
     const double codec = seconds_of(sums.codec_ns);
@@ -112,7 +112,8 @@ void put_time_key(Out out) {
 
 // ---- parts of the page
 
-/// Few enough to look at; of more ranks those that spent most time in calls.
+/// Writes a bar for each rank, but few enough to look at: of more ranks those that spent most time
+/// in calls.
 void put_rank_bars(std::vector<RankSums> ranks, Out out) {
     constexpr std::size_t most_bars = 64;
     const bool all = ranks.size() <= most_bars;
@@ -169,7 +170,8 @@ void put_calls(const CommEntry& comm, Out out) {
     }
 }
 
-/// How long the link's bandwidth takes for what it carried in the busier direction; 0: not known.
+/// Returns how long the link's bandwidth takes for what it carried in the busier direction; 0 if
+/// that is not known.
 double busy_seconds(const TreeTraffic& traffic, int vertex) {
     const double bandwidth = traffic.tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
     const LinkBytes& bytes = traffic.links[static_cast<std::size_t>(vertex)];
@@ -192,7 +194,7 @@ SvgLink link_of(const TreeTraffic& traffic, int vertex, double most_bytes, doubl
     return link;
 }
 
-/// Whether the tree is that of the ranks which exchange for their hosts.
+/// Returns whether the tree is that of the ranks which exchange for their hosts.
 bool is_of_leaders(const CommEntry& comm, const TreeTraffic& traffic) {
     return comm.rank_count > 0 && traffic.tree.rank_count() != comm.rank_count;
 }

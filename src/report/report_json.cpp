@@ -10,8 +10,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Goes up when a reader of the older form would misread the newer one; new members alone do not
-/// count.
+/// The version goes up when a reader of the older form would misread the newer one; new members
+/// alone do not count.
 constexpr int schema_version = 1;
 
 void add_sums(OrderedJson& object, const CallSums& sums) {

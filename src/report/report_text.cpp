@@ -12,8 +12,8 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-/// Each in a column of so many characters, to the right; a negative one: to the left, behind two
-/// blanks.
+/// Writes each cell in a column of so many characters, to the right; with a negative number to the
+/// left, behind two blanks.
 template <class Cells, class Widths>
 void write_row(const Cells& cells, const Widths& widths, Out out) {
     std::string line = "  ";
@@ -31,7 +31,7 @@ void write_lines(const std::vector<std::string>& lines, std::string_view indent,
     for (const std::string& line : lines) fmt::format_to(out, "{}{}\n", indent, line);
 }
 
-/// The first line, and what belongs to it two columns further right.
+/// Writes the first line, and what belongs to it two columns further right.
 void write_paragraph(const std::vector<std::string>& lines, std::string_view indent, Out out) {
     for (std::size_t i = 0; i < lines.size(); ++i)
         fmt::format_to(out, "{}{}{}\n", indent, i > 0 ? "  " : "", lines[i]);

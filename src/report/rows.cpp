@@ -21,7 +21,7 @@ std::string time_or_dash(std::uint64_t ns) {
     return or_dash(ns > 0, seconds_text(seconds_of(ns)));
 }
 
-/// How many times more the exact codec would have sent.
+/// Returns how many times more the exact codec would have sent.
 std::string ratio_text(const CallSums& sums) {
     if (sums.bytes_sent == 0) return "-";
     return fmt::format("{:.2f}", static_cast<double>(sums.bytes_sent_exact) /
@@ -194,7 +194,8 @@ std::vector<std::string> nic_lines(const NicFigures& figures) {
 
 namespace {
 
-/// Late ranks and latency make the estimate too high, so it is called a bound.
+/// Returns the line on what was saved. Late ranks and latency make the estimate too high, so it is
+/// called a bound.
 std::string saved_line(double seconds) {
     constexpr std::string_view formula = "wire x (exact / sent - 1) - codec";
     if (seconds >= 0)
@@ -203,7 +204,7 @@ std::string saved_line(double seconds) {
     return fmt::format("compression cost about {}: {}", seconds_text(-seconds), formula);
 }
 
-/// What goes through the memory of a host is no message.
+/// Returns the way of a call. What goes through the memory of a host is no message.
 std::string way_of(const CallSums& sums) {
     if (sums.messages_sent > 0) return "in " + counted(sums.messages_sent, "message");
     return "through the memory of one host";

@@ -13,10 +13,10 @@ namespace gradcoll {
 
 using Row = std::vector<std::string>;
 
-/// A name or path: at most 160 bytes of it, control characters as '?'.
+/// Returns a name or path: at most 160 bytes of it, control characters as '?'.
 std::string shortened(std::string_view text);
 
-/// Of a kind of calls: a row for each size.
+/// Each kind of calls has a row for each size, with these columns.
 inline constexpr std::array<std::string_view, 12> call_columns = {
     "bytes", "calls", "served", "compr.", "passed", "in",
     "sent",  "ratio", "time",   "codec",  "wire",   "saved"};
@@ -25,7 +25,7 @@ Row call_row(const CallCell& cell);
 inline constexpr std::array<std::string_view, 5> error_columns = {
     "bytes", "measured", "largest abs.", "relative L2, largest", "relative L2, mean"};
 Row error_row(const ErrorCell& error);
-/// One for each size that was promised something.
+/// Returns a line for each size that was promised something.
 std::vector<std::string> promise_lines(const CommEntry& comm);
 
 inline constexpr std::array<std::string_view, 5> left_out_columns = {"bytes", "codec", "where",
@@ -33,44 +33,45 @@ inline constexpr std::array<std::string_view, 5> left_out_columns = {"bytes", "c
 Row left_out_row(const CodecLeftOut& one);
 std::vector<std::string> left_out_rest(const CommEntry& comm);
 
-/// Exact calls that were made both ways to learn which is faster; times of one call.
+/// The rows are exact calls that were made both ways to learn which is faster; times are of one
+/// call.
 inline constexpr std::array<std::string_view, 5> trial_columns = {"bytes", "here", "by MPI",
                                                                   "saved a call", "then"};
 Row trial_row(const WayTrial& trial);
 
-/// Sums over ranks, and how far apart they are.
+/// The rows are sums over ranks, and how far apart they are.
 inline constexpr std::array<std::string_view, 6> rank_columns = {
     "over all ranks", "sum", "mean", "least", "most", "most / mean"};
 std::vector<Row> rank_rows(const std::vector<RankSums>& ranks);
 
-/// Where in the program calls came from.
+/// The rows say where in the program calls came from.
 inline constexpr std::array<std::string_view, 7> site_columns = {"calls", "served", "passed", "in",
                                                                  "time",  "call",   "from"};
 Row site_row(const SiteCalls& site);
 std::vector<std::string> sites_rest(const ReportSnapshot& report);
 
-/// "allreduce: 16 ranks, 3 communicators".
+/// Returns a title such as "allreduce: 16 ranks, 3 communicators".
 std::string comm_title(const CommEntry& comm);
 std::vector<std::string> tree_lines(const CommEntry& comm);
 
-/// How often what was the reason, or the builder; the most frequent first.
+/// Counted says how often what was the reason, or the builder; the most frequent comes first.
 struct Counted {
     std::string_view what;  ///< "passed", "built"
     std::string calls;
     std::string by;
 };
-/// Of calls of one kind: `first` to before `last` of the entry.
+/// Returns the lines for calls of one kind: `first` to before `last` of the entry.
 std::vector<Counted> counted_lines(const CommEntry& comm, std::size_t first, std::size_t last);
-/// The index behind the last call of the kind that begins at `first`.
+/// Returns the index behind the last call of the kind that begins at `first`.
 std::size_t end_of_kind(const CommEntry& comm, std::size_t first);
 
-/// A first line and what belongs to it; none if there is nothing to say.
+/// Return a first line and what belongs to it; nothing if there is nothing to say.
 std::vector<std::string> process_lines(const ReportSnapshot& report);
 std::vector<std::string> engine_lines(const CommEntry& comm);
 std::vector<std::string> nic_lines(const NicFigures& figures);
 std::vector<std::string> total_lines(const ReportSnapshot& report);
 
-/// Whether there is anything to say of it.
+/// Returns whether there is nothing to say of it.
 bool is_empty(const CommEntry& comm);
 
 }  // namespace gradcoll

@@ -41,7 +41,7 @@ void CallSums::add(const CallSums& others) {
 
 namespace {
 
-/// One more of those that `text` (static) stands for.
+/// Counts one more of those that `text` (static) stands for.
 template <class Count>
 void count_one(std::vector<Count>& counts, const char* Count::*name, const char* text) {
     const auto known = std::find_if(counts.begin(), counts.end(), [&](const Count& one) {

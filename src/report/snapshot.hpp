@@ -27,11 +27,11 @@ enum class CallKind : std::uint8_t {
     barrier,
     bcast,
     reduce,
-    submitted  ///< to an engine
+    submitted  ///< a gradient given to an engine
 };
 inline constexpr int call_kind_count = static_cast<int>(CallKind::submitted) + 1;
 
-/// Whether the caller waits in the call.
+/// Returns whether the caller waits in the call.
 constexpr bool is_blocking(CallKind kind) {
     return kind != CallKind::iallreduce && kind != CallKind::persistent &&
            kind != CallKind::allreduce_init && kind != CallKind::submitted;
@@ -46,31 +46,32 @@ constexpr std::string_view name_of(CallKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// One call as this rank saw it.
+/// CallRecord is one call as this rank saw it.
 struct CallRecord {
     CallKind kind = CallKind::allreduce;
-    std::uint64_t bytes = 0;            ///< of the whole vector, uncompressed
+    std::uint64_t bytes = 0;            ///< size of the whole vector, uncompressed
     const char* pass_reason = nullptr;  ///< static text: why MPI served it; null: this library did
     bool shared_memory = false;         ///< no tree: through the memory that one host's ranks share
     bool lossy = false;                 ///< some hop was compressed
     const char* builder = nullptr;      ///< static text: who made the plan, if not flexreduce
-    std::uint64_t bytes_sent = 0;       ///< by this rank: on the wire, or into the shared memory
+    std::uint64_t bytes_sent = 0;  ///< what this rank sent: on the wire, or into the shared memory
     std::uint64_t bytes_sent_exact = 0;   ///< what it would have sent with the exact codec
     std::uint64_t packed_away_bytes = 0;  ///< sent in so many fewer: packing without loss
     std::uint64_t messages_sent = 0;
     std::uint64_t total_ns = 0;  ///< from call to return (blocking calls that were served)
-    std::uint64_t codec_ns = 0;  ///< in encode and decode, and packing
+    std::uint64_t codec_ns = 0;  ///< time in encode and decode, and packing
     std::uint64_t wire_ns = 0;   ///< waiting for messages
 };
 
-/// Calls added up.
+/// CallSums are calls added up.
 struct CallSums {
     std::uint64_t calls = 0;
-    std::uint64_t served = 0;  ///< by this library: over the tree or through shared memory
-    std::uint64_t over_shared_memory = 0;  ///< of those served
-    std::uint64_t compressed = 0;          ///< of those served
+    std::uint64_t served =
+        0;  ///< calls that this library served: over the tree or through shared memory
+    std::uint64_t over_shared_memory = 0;  ///< how many of those served
+    std::uint64_t compressed = 0;          ///< how many of those served
     std::uint64_t passed = 0;
-    std::uint64_t bytes_in = 0;  ///< of allreduce_init: none, its starts bring them
+    std::uint64_t bytes_in = 0;  ///< none for allreduce_init: its starts bring them
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_sent_exact = 0;
     std::uint64_t packed_away_bytes = 0;
@@ -92,37 +93,38 @@ struct BuilderCount {
     std::uint64_t calls = 0;
 };
 
-/// The calls of one kind and size bin on one communicator.
+/// CallCell has the calls of one kind and size bin on one communicator.
 struct CallCell {
     CallKind kind = CallKind::allreduce;
     int size_bin = 0;
     CallSums all;
     CallSums lossy;  ///< the compressed ones among them
     std::vector<ReasonCount> reasons;
-    std::vector<BuilderCount> builders;  ///< but flexreduce
+    std::vector<BuilderCount> builders;  ///< builders but flexreduce
 
     /// Adds a call; allocates only for a reason or builder that is new here.
     void add(const CallRecord& call);
-    /// What compression saved, estimated: at the same speed of the wire the exact bytes would have
-    /// taken lossy.wire * exact / sent; the difference, less the time in the codec. Negative: it
-    /// cost time. None where nothing was compressed, or no time on the wire was measured.
+    /// Returns what compression saved, estimated: at the same speed of the wire the exact bytes
+    /// would have taken lossy.wire * exact / sent; the difference, less the time in the codec. It
+    /// is negative if it cost time, and missing if nothing was compressed, or no time on the wire
+    /// was measured.
     std::optional<double> saved_seconds() const;
 };
 
-/// How far one sum is off.
+/// SumError says how far one sum is off.
 struct SumError {
     double max_abs = 0;
     double relative_l2 = 0;
     double promised = 0;  ///< max_abs is at most this; 0: nothing was promised
 };
 
-/// Measured errors of one size bin.
+/// ErrorCell has the measured errors of one size bin.
 struct ErrorCell {
     int size_bin = 0;
     std::uint64_t measurements = 0;
     double max_abs = 0;
     std::uint64_t promises = 0;  ///< measurements of sums with one
-    double least_promised = 0;   ///< of those
+    double least_promised = 0;   ///< least promise of those
     double most_of_promise = 0;  ///< largest max_abs / promised of one: above 1 it was broken
     double max_relative_l2 = 0;
     double sum_relative_l2 = 0;
@@ -133,39 +135,42 @@ struct ErrorCell {
     }
 };
 
-/// What the engines on a communicator did, added up; the largest of what was at one time.
+/// EngineSums is what the engines on a communicator did, added up; the largest is taken of what was
+/// at one time.
 struct EngineSums {
     std::uint64_t engines = 0;
     EngineFigures figures;
 
     void add(const EngineFigures& engine);
-    /// Of the time that sums took, what the program did not wait for; none if they took none.
+    /// Returns the part of the time that sums took which the program did not wait for; none if they
+    /// took none.
     std::optional<double> overlap() const;
 };
 
-/// A codec that calls of one size were not given, because it takes longer than it saves.
+/// CodecLeftOut is a codec that calls of one size were not given, because it takes longer than it
+/// saves.
 struct CodecLeftOut {
-    std::uint64_t bytes = 0;  ///< of the vector
-    int level = 0;            ///< of the tree; negative: everywhere, as memory serves the call
+    std::uint64_t bytes = 0;  ///< size of the vector
+    int level = 0;  ///< level of the tree; negative: everywhere, as memory serves the call
     std::string codec;
-    double compressed_us = 0;  ///< as predicted, with it ...
+    double compressed_us = 0;  ///< prediction with the codec ...
     double exact_us = 0;       ///< ... and without it
 };
 
-/// Exact calls of one size that were made both ways (GC_TUNE): the mean over ranks of each way's
-/// fastest call.
+/// WayTrial is exact calls of one size that were made both ways (GC_TUNE): the mean over ranks of
+/// each way's fastest call.
 struct WayTrial {
-    std::uint64_t bytes = 0;  ///< of the vector
+    std::uint64_t bytes = 0;  ///< size of the vector
     double ours_us = 0;
     double mpi_us = 0;
     bool passes = false;  ///< such calls go by the MPI library from then on
 };
 
-/// What calls put on the links of a tree, all ranks together, as their plans say.
+/// TreeTraffic is what calls put on the links of a tree, all ranks together, as their plans say.
 struct TreeTraffic {
     Tree tree;
     std::uint64_t calls = 0;
-    std::vector<LinkBytes> links;  ///< by vertex: of the link above it
+    std::vector<LinkBytes> links;  ///< one for each vertex: the link above it
 };
 
 struct TreeUse {
@@ -174,10 +179,10 @@ struct TreeUse {
     std::uint64_t communicators = 0;
 };
 
-/// Communicators of one name and size.
+/// CommEntry has the communicators of one name and size.
 struct CommEntry {
     std::string name;
-    int rank_count = 0;  ///< 0: of several sizes
+    int rank_count = 0;  ///< 0 if sizes differ
     std::uint64_t communicators = 0;
     std::vector<TreeUse> trees;          ///< the first few that differ
     std::uint64_t trees_not_listed = 0;  ///< communicators with yet others
@@ -190,7 +195,7 @@ struct CommEntry {
     EngineSums engines;
 };
 
-/// What is known of the process; appears at the top.
+/// ReportProcess is what is known of the process; it appears at the top.
 struct ReportProcess {
     int world_rank = 0;
     int world_size = 1;
@@ -201,14 +206,14 @@ struct ReportProcess {
     std::string command;  ///< what the process was started with; empty if not known
 };
 
-/// What all calls of one rank add up to.
+/// RankSums is what all calls of one rank add up to.
 struct RankSums {
     int rank = 0;  ///< in MPI_COMM_WORLD
     std::string host;
     CallSums sums;
 };
 
-/// The calls of one kind that came from one place of the program.
+/// SiteCalls has the calls of one kind that came from one place of the program.
 struct SiteCalls {
     std::string place;
     CallKind kind = CallKind::allreduce;
@@ -218,10 +223,10 @@ struct SiteCalls {
 struct ReportSnapshot {
     ReportProcess process;
     std::int64_t start_unix_ns = 0;
-    double seconds = 0;  ///< since then
+    double seconds = 0;  ///< time since then
     NicFigures nic;
     std::vector<CommEntry> comms;
-    std::vector<RankSums> ranks;   ///< of the whole job; empty: not known
+    std::vector<RankSums> ranks;   ///< sums of the whole job; empty: not known
     std::vector<SiteCalls> sites;  ///< if asked for: the first few, by time and calls
     std::uint64_t sites_not_listed = 0;
 };
@@ -232,15 +237,17 @@ struct ReportTotal {
 };
 ReportTotal total_of(const ReportSnapshot& report);
 
-/// For people, at most 100 columns wide but for what cannot be broken (paths, command lines).
+/// Returns a text for people, at most 100 columns wide but for what cannot be broken (paths,
+/// command lines).
 std::string report_text(const ReportSnapshot& report);
-/// The form that docs/report.md describes. Ends with a newline. Bytes that are no UTF-8 are
-/// replaced.
+/// Returns the form that docs/report.md describes. It ends with a newline. Bytes that are no UTF-8
+/// are replaced.
 std::string report_json(const ReportSnapshot& report);
-/// One HTML document that needs nothing else and has no scripts. Strict XML parsers read it, too.
+/// Returns one HTML document that needs nothing else and has no scripts. Strict XML parsers read
+/// it, too.
 std::string report_html(const ReportSnapshot& report);
 
-/// 2026-11-21T19:20:00Z
+/// Returns a time such as 2026-11-21T19:20:00Z.
 std::string utc_text(std::int64_t unix_ns);
 
 }  // namespace gradcoll
