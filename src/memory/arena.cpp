@@ -15,7 +15,7 @@ std::size_t alignment_for(std::size_t bytes) {
     return bytes >= Arena::huge_page_bytes ? Arena::huge_page_bytes : Arena::alignment_bytes;
 }
 
-/// Null if the system does not give that much. bytes: a multiple of alignment.
+/// Returns null if the system does not give that much. `bytes` is a multiple of `alignment`.
 std::byte* allocate(std::size_t bytes, std::size_t alignment) {
     void* area = std::aligned_alloc(alignment, bytes);
     // Advice only: without huge pages the area works as well, a little slower.

@@ -11,7 +11,8 @@
 namespace gradcoll {
 namespace {
 
-/// Whole groups of four vectors, from the first aligned address on. Answers how far it came.
+/// Copies whole groups of four vectors, from the first aligned address on, and returns how far it
+/// came.
 __attribute__((target("avx"))) std::size_t copy_groups_avx(std::byte* to, const std::byte* from,
                                                            std::size_t size_bytes) {
     constexpr std::size_t vector = sizeof(__m256i);

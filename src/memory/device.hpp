@@ -12,13 +12,13 @@
 
 namespace gradcoll {
 
-/// A moment in the order of a stream. Recorded again and again; a mark that was never recorded has
-/// passed. Used by one thread at a time.
+/// A DeviceMark is a moment in the order of a stream. It is recorded again and again; a mark that
+/// was never recorded has passed. Used by one thread at a time.
 class DeviceMark {
   public:
     virtual ~DeviceMark() = default;
-    /// Whether all work before the last record has ended. Never blocks. Errors: transport (the
-    /// device failed).
+    /// Returns whether all work before the last record has ended. Never blocks. Errors: transport
+    /// (the device failed).
     virtual Result<bool> passed() = 0;
 };
 
@@ -26,43 +26,45 @@ class DeviceMark {
 /// core away in between. Errors: those of DeviceMark::passed.
 Status wait_until_passed(DeviceMark& mark);
 
-/// Work that a device does in order. Nothing here waits for the device. Used by one thread at a
-/// time. Errors of all calls: transport, naming what the device's runtime said.
+/// A DeviceStream is work that a device does in order. Nothing here waits for the device. Used by
+/// one thread at a time. Errors of all calls: transport, naming what the device's runtime said.
 class DeviceStream {
   public:
     virtual ~DeviceStream() = default;
-    /// Between any two of: this device's memory, pinned memory, and memory opened from a peer.
-    /// Pageable host memory works, too, but the call may then wait. No overlap.
+    /// Copies between any two of: this device's memory, pinned memory, and memory opened from a
+    /// peer. Pageable host memory works, too, but the call may then wait. No overlap.
     virtual Status copy(void* to, const void* from, std::size_t size_bytes) = 0;
     virtual Status record(DeviceMark& mark) = 0;
-    /// Later work of this stream begins after the mark has passed.
+    /// Lets later work of this stream begin after the mark has passed.
     virtual Status wait_for(DeviceMark& mark) = 0;
-    /// What kernels are launched on (CUDA: cudaStream_t).
+    /// Returns what kernels are launched on (CUDA: cudaStream_t).
     virtual void* native() = 0;
 };
 
-/// Names an allocation to other processes of the host; bytes as they travel.
+/// A DeviceHandle names an allocation to other processes of the host; it is bytes as they travel.
 struct DeviceHandle {
     std::array<std::byte, 64> bytes{};
     friend bool operator==(const DeviceHandle&, const DeviceHandle&) = default;
 };
 
-/// The allocation around a pointer.
+/// DeviceAllocation is the allocation around a pointer.
 struct DeviceAllocation {
     void* base = nullptr;
     std::size_t size_bytes = 0;
-    std::uint64_t id = 0;  ///< of this allocation alone, in this process, for ever; 0: not known
+    std::uint64_t id =
+        0;  ///< number of this allocation alone, in this process, for ever; 0: not known
 };
 
-/// Where a device is plugged in, for the tree.
+/// DevicePlace says where a device is plugged in, for the tree.
 struct DevicePlace {
     std::string bus_id;  ///< PCI address in lower case: "0000:3b:00.0"
     std::array<std::byte, 16> uuid{};
     std::string name;  ///< "NVIDIA H100 80GB HBM3"
 };
 
-/// One device of this process. Thread safe. Lives until the process ends. Calls of any thread leave
-/// that thread's current device as it was. Errors: out_of_memory naming the bytes; transport.
+/// A Device is one device of this process. Thread safe. It lives until the process ends. Calls of
+/// any thread leave that thread's current device as it was. Errors: out_of_memory naming the bytes;
+/// transport.
 class Device {
   public:
     virtual ~Device() = default;
@@ -70,24 +72,26 @@ class Device {
 
     virtual Result<void*> allocate(std::size_t size_bytes) = 0;
     virtual void release(void* memory) = 0;
-    /// Host memory that the device copies from and to without help of the CPU.
+    /// Allocates host memory that the device copies from and to without help of the CPU.
     virtual Result<void*> allocate_pinned(std::size_t size_bytes) = 0;
     virtual void release_pinned(void* memory) = 0;
 
-    /// A stream that waits for no other.
+    /// Makes a stream that waits for no other.
     virtual Result<std::unique_ptr<DeviceStream>> make_stream() = 0;
-    /// A stream of the user; null: the device's default stream, which waits for all blocking ones.
+    /// Takes a stream of the user; null stands for the device's default stream, which waits for all
+    /// blocking ones.
     virtual Result<std::unique_ptr<DeviceStream>> adopt_stream(void* native) = 0;
     virtual Result<std::unique_ptr<DeviceMark>> make_mark() = 0;
 
-    /// Errors: invalid_buffer if the pointer is no memory of this device.
+    /// Returns the allocation of a pointer. Errors: invalid_buffer if the pointer is no memory of
+    /// this device.
     virtual Result<DeviceAllocation> allocation_of(const void* pointer) = 0;
-    /// For other processes of this host. Errors: unsupported if this allocation, or any on this
-    /// system, cannot be shared.
+    /// Makes a handle for other processes of this host. Errors: unsupported if this allocation, or
+    /// any on this system, cannot be shared.
     virtual Result<DeviceHandle> share(const DeviceAllocation& allocation) = 0;
-    /// Memory of another process of this host; of this device or a peer that it reaches. Stays
-    /// mapped until close(). Errors: unsupported (a device that is not reached), corrupt (no handle
-    /// of any allocation).
+    /// Maps memory of another process of this host, on this device or a peer that it reaches. It
+    /// stays mapped until close(). Errors: unsupported (a device that is not reached), corrupt (no
+    /// handle of any allocation).
     virtual Result<void*> open(const DeviceHandle& handle) = 0;
     virtual void close(void* opened) = 0;
 };

@@ -16,7 +16,7 @@ using GetAttributes = decltype(&cuPointerGetAttributes);
 
 constexpr const char* driver_library = "libcuda.so.1";
 
-/// Null where there is no driver. Loading it initialises nothing; it stays loaded, as other
+/// Returns null where there is no driver. Loading it initialises nothing; it stays loaded, as other
 /// libraries may use it.
 GetAttributes find_get_attributes() {
     void* driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
@@ -24,7 +24,8 @@ GetAttributes find_get_attributes() {
     return reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
 }
 
-/// To ask dlopen() for a library that is not there takes a look into every folder of libraries.
+/// Returns 1 for the driver. To ask dlopen() for a library that is not there takes a look into
+/// every folder of libraries.
 int is_driver(dl_phdr_info* loaded, std::size_t, void*) {
     return std::strstr(loaded->dlpi_name, driver_library) != nullptr ? 1 : 0;
 }

@@ -11,14 +11,14 @@
 
 namespace gradcoll {
 
-/// Ok for success, else transport with the call's name, CUDA's name for the error, and its text.
-/// Clears the error, so that it does not come back from a later call.
+/// Returns ok for success, else transport with the call's name, CUDA's name for the error, and its
+/// text. Clears the error, so that it does not come back from a later call.
 Status from_cuda(cudaError_t error, const char* call);
 Status from_cuda(CUresult result, const char* call);
 
-/// Makes a context the thread's current one while it lives. The thread's own device, and that it
-/// may have none yet, are as before afterwards: cudaSetDevice would make a context on the device
-/// that it goes back to.
+/// A CurrentContext makes a context the thread's current one while it lives. The thread's own
+/// device, and that it may have none yet, are as before afterwards: cudaSetDevice would make a
+/// context on the device that it goes back to.
 class CurrentContext {
   public:
     explicit CurrentContext(CUcontext context);
@@ -31,22 +31,23 @@ class CurrentContext {
     Status status_;
 };
 
-/// The primary context of a device, which the runtime uses. Made at the first use, kept until the
-/// process ends. Thread safe.
+/// A DeviceContext is the primary context of a device, which the runtime uses. It is made at the
+/// first use and kept until the process ends. Thread safe.
 class DeviceContext {
   public:
     explicit DeviceContext(int device) : device_(device) {}
 
-    /// Errors: transport.
+    /// Returns the context. Errors: transport.
     Result<CUcontext> handle();
-    /// call() is one of the runtime and returns its cudaError_t; `name` is for messages.
+    /// Calls call(), which is one of the runtime and returns its cudaError_t; `name` is for
+    /// messages.
     template <class Call>
     Status run(const char* name, Call call) {
         cudaError_t error = cudaSuccess;
         GRADCOLL_TRY(run_for_error(error, call));
         return from_cuda(error, name);
     }
-    /// The same for callers that tell errors apart.
+    /// Does the same for callers that tell errors apart.
     template <class Call>
     Status run_for_error(cudaError_t& error, Call call) {
         const CUcontext context = GRADCOLL_VALUE(handle());

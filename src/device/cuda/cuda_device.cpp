@@ -20,7 +20,7 @@ CUdeviceptr address_of(const void* pointer) {
     return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
-/// Two kinds of error: too little memory, and everything else.
+/// Tells two kinds of error apart: too little memory, and everything else.
 Status allocation_failed(cudaError_t error, const char* call, std::size_t size_bytes) {
     Status status = from_cuda(error, call);
     if (error != cudaErrorMemoryAllocation && error != cudaErrorInvalidValue) return status;
@@ -45,7 +45,7 @@ struct Question {
     void* answer;
 };
 
-/// False if the driver refuses. Leaves zeros for a pointer that it does not know.
+/// Returns false if the driver refuses. Leaves zeros for a pointer that it does not know.
 template <std::size_t count>
 bool ask(const void* pointer, const std::array<Question, count>& questions) {
     CUpointer_attribute names[count];

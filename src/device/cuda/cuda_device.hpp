@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// Cheap: one question to the driver. Makes no context.
+/// Returns the device, by one question to the driver, which is cheap. Makes no context.
 int cuda_device_of(const void* pointer);
 
 class CudaDevice final : public Device {

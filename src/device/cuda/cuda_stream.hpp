@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-/// An event without timing. Used by one thread at a time.
+/// A CudaMark is an event without timing. Used by one thread at a time.
 class CudaMark final : public DeviceMark {
   public:
     static Result<std::unique_ptr<DeviceMark>> make(DeviceContext& context);
@@ -23,11 +23,11 @@ class CudaMark final : public DeviceMark {
     const cudaEvent_t event_;
 };
 
-/// A stream of its own or a user's. Used by one thread at a time.
+/// A CudaStream is a stream of its own or a user's. Used by one thread at a time.
 class CudaStream final : public DeviceStream {
   public:
     static Result<std::unique_ptr<DeviceStream>> make(DeviceContext& context);
-    /// `native` is not ours; null: the legacy default stream.
+    /// Takes a stream that is not ours; null stands for the legacy default stream.
     static std::unique_ptr<DeviceStream> adopt(DeviceContext& context, void* native);
     ~CudaStream() override;
 

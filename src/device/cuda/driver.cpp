@@ -18,7 +18,7 @@ bool find(Function& function, const char* name) {
     return function != nullptr;
 }
 
-/// The names are those behind the macros of <cuda.h>.
+/// Looks the functions up by the names behind the macros of <cuda.h>.
 std::optional<CudaDriver> look_up() {
     if (library() == nullptr) return {};
     CudaDriver driver{};

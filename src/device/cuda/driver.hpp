@@ -6,7 +6,7 @@
 
 namespace gradcoll {
 
-/// None is null. Thread safe.
+/// No function of a CudaDriver is null. Thread safe.
 struct CudaDriver {
     CUresult (*get_error_name)(CUresult, const char**);
     CUresult (*get_error_string)(CUresult, const char**);
@@ -21,14 +21,15 @@ struct CudaDriver {
                                        CUdeviceptr);
 };
 
-/// Null where there is no driver, or one without these functions. Loads it at the first call; it
-/// is not initialised by that, and stays loaded.
+/// Returns null where there is no driver, or one without these functions. Loads it at the first
+/// call; it is not initialised by that, and stays loaded.
 const CudaDriver* cuda_driver();
 
-/// Whether libcuda.so.1 is there at all. As above.
+/// Returns whether libcuda.so.1 is there at all. It loads the driver, too.
 bool has_cuda_driver();
 
-/// The version of CUDA that it is for, such as 13000; 0 if there is none or it does not say.
+/// Returns the version of CUDA that the driver is for, such as 13000; 0 if there is none or it does
+/// not say.
 int cuda_driver_version();
 
 }  // namespace gradcoll
