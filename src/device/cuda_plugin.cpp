@@ -15,25 +15,27 @@ namespace {
 
 using DeviceList = std::vector<std::unique_ptr<CudaDevice>>;
 
-/// Filled by start(), never destroyed: calls may still arrive while the process leaves.
+/// Returns the list that start() fills. It is never destroyed: calls may still arrive while the
+/// process leaves.
 DeviceList& devices() {
     static DeviceList& devices = *new DeviceList;
     return devices;
 }
 
-/// "13.0" of 13000.
+/// Returns "13.0" for 13000.
 std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The runtime cannot be asked for the driver's version: it is what found it too old.
+/// Returns the error. The runtime cannot be asked for the driver's version: it is what found it too
+/// old.
 Status too_old() {
     return {Code::unsupported,
             fmt::format("driver too old: it is for CUDA {}, this is built with {}",
                         version_text(cuda_driver_version()), version_text(CUDART_VERSION))};
 }
 
-/// Makes no context.
+/// Counts the devices without making a context.
 Result<int> count_devices() {
     if (!has_cuda_driver())
         return Status(Code::unsupported, "no CUDA driver (libcuda.so.1 was not found)");
@@ -74,14 +76,16 @@ Result<Device*> device(int number) {
     return static_cast<Device*>(devices()[static_cast<std::size_t>(number)].get());
 }
 
-/// The program may use another copy of the runtime, whose choice shows in the driver alone.
+/// Asks the driver first: the program may use another copy of the runtime, whose choice shows in
+/// the driver alone.
 int current_device() {
     int number = 0;
     if (cuda_driver()->context_get_device(&number) == CUDA_SUCCESS) return number;
     return cudaGetDevice(&number) == cudaSuccess ? number : 0;
 }
 
-/// Of a stream that is one of the default streams: the context of the device that has the memory.
+/// Returns the context of a stream; for one of the default streams that of the device that has the
+/// memory.
 Result<CUcontext> context_of(void* stream, const void* memory) {
     const bool is_default =
         stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -97,7 +101,7 @@ Result<CUcontext> context_of(void* stream, const void* memory) {
     return context;
 }
 
-/// Kernels are launched on the stream's device, whatever the calling thread's is. `memory`: some of
+/// Launches kernels on the stream's device, whatever the calling thread's is. `memory` is some of
 /// the device's.
 template <class Launch>
 Status on_device_of(void* stream, const void* memory, const Launch& launch) {

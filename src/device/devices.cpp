@@ -18,13 +18,14 @@ namespace {
 constexpr const char* without_cuda = "this library is built without CUDA";
 constexpr const char* cuda_library = "libgradcoll_cuda.so";
 
-/// What the dynamic loader said last.
+/// Returns what the dynamic loader said last.
 std::string loader_error() {
     const char* text = dlerror();
     return text != nullptr ? text : "the dynamic loader does not say why";
 }
 
-/// The plug-in that lies beside the library that this code is in; empty if there is none.
+/// Returns the path of the plug-in that lies beside the library that this code is in; empty if
+/// there is none.
 std::string path_beside_this_library() {
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&device_plugin_build), &here) == 0) return {};
@@ -33,7 +34,7 @@ std::string path_beside_this_library() {
     return std::filesystem::exists(path, ignored) ? path.string() : std::string();
 }
 
-/// Whether it was made together with this library, and is complete.
+/// Checks that the plug-in was made together with this library, and is complete.
 Status check_plugin(const DevicePlugin* plugin, const std::string& path) {
     if (plugin == nullptr) return {Code::unsupported, path + " offers nothing"};
     if (plugin->abi != device_plugin_abi)
@@ -72,7 +73,7 @@ Result<const DevicePlugin*> plugin_in(const std::string& path) {
 
 }  // namespace
 
-/// Never destroyed: calls may still arrive while the process leaves.
+/// Returns the object, which is never destroyed: calls may still arrive while the process leaves.
 Devices& Devices::of_process() {
     static Devices& devices = *new Devices(option_text(OptionId::device));
     return devices;

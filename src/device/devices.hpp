@@ -12,39 +12,41 @@
 
 namespace gradcoll {
 
-/// What Devices::device_of() says of a device's memory where no plug-in serves that device
+/// Devices::device_of() returns this for a device's memory where no plug-in serves that device
 /// (GC_DEVICE=off, or the plug-in did not start): nobody but the MPI library may touch it.
 inline constexpr int unserved_device = -2;
 
-/// The device side of this process, as GC_DEVICE says: auto (the CUDA plug-in beside this library,
-/// once there is reason to), off, or a plug-in's path. A plug-in stays loaded until the process
-/// ends; one that did not load or start is not tried again. Thread safe. Never fails: without
-/// devices all pointers are the host's.
+/// Devices is the device side of this process, as GC_DEVICE says: auto (the CUDA plug-in beside
+/// this library, once there is reason to), off, or a plug-in's path. A plug-in stays loaded until
+/// the process ends; one that did not load or start is not tried again. Thread safe. Never fails:
+/// without devices all pointers are the host's.
 class Devices {
   public:
     static Devices& of_process();
-    /// As a GC_DEVICE of that value would be; for tests.
+    /// Makes what a GC_DEVICE of that value would be; for tests.
     explicit Devices(std::string setting);
     Devices(const Devices&) = delete;
     Devices& operator=(const Devices&) = delete;
 
-    /// Number of the device that owns the pointer; host_memory: the CPU reads it; or
+    /// Returns the number of the device that owns the pointer; host_memory if the CPU reads it; or
     /// unserved_device. With `auto` the plug-in is loaded at the first pointer that the driver
     /// calls a device's, with a path at the first pointer. No lock, no allocation, no system call
     /// on the warm path.
     int device_of(const void* pointer);
-    /// Whether a pointer may be one that device_of() knows, now or later. As cheap, but for the
-    /// first time.
+    /// Returns whether a pointer may be one that device_of() knows, now or later. It is as cheap,
+    /// but for the first time.
     bool may_meet_devices() const;
-    /// The plug-in that is in use. Null if there is none: why_inactive() says why. As cheap.
+    /// Returns the plug-in that is in use. Null if there is none: why_inactive() says why. It is as
+    /// cheap.
     const DevicePlugin* plugin() const { return plugin_.load(std::memory_order_acquire); }
-    /// The plug-in if it is loaded, or if there is reason to load it now: the program has
+    /// Returns the plug-in if it is loaded, or if there is reason to load it now: the program has
     /// initialised a driver, or GC_DEVICE names a plug-in. Null otherwise.
     const DevicePlugin* plugin_if_in_use();
-    /// The plug-in, loaded now if need be, reason or not (gc_info asks so). Null if there is none.
+    /// Returns the plug-in, loaded now if need be, reason or not (gc_info asks so). Null if there
+    /// is none.
     const DevicePlugin* look_for_plugin();
-    /// For people: "not looked for: no pointer to a device was met yet", "no CUDA driver: ...";
-    /// empty if plugin() is not null.
+    /// Returns a text for people: "not looked for: no pointer to a device was met yet", "no CUDA
+    /// driver: ..."; empty if plugin() is not null.
     std::string why_inactive() const;
 
   private:
