@@ -9,18 +9,19 @@
 
 namespace gradcoll {
 
-/// Work that warps share: items are whole tiles first, then what is left in loose pieces. Pointers
-/// that a kernel has no use for are null.
+/// A WarpJob is work that warps share: items are whole tiles first, then what is left in loose
+/// pieces. Pointers that a kernel has no use for are null.
 struct WarpJob {
     const std::byte* in = nullptr;
     const std::byte* base = nullptr;
     std::byte* residual = nullptr;
     std::byte* out = nullptr;
     std::uint32_t* invalid = nullptr;
-    std::uint32_t seed = 0;          ///< of rounding by chance
-    double abs = 0, rel = 0;         ///< what may be lost of an element
-    std::byte* blocks = nullptr;     ///< of variable rate: where each lies, and how long it is
-    std::byte* to_blocks = nullptr;  ///< where they are moved to
+    std::uint32_t seed = 0;   ///< seed of rounding by chance
+    double abs = 0, rel = 0;  ///< what may be lost of an element
+    std::byte* blocks =
+        nullptr;  ///< table of blocks of variable rate: where each lies, and how long it is
+    std::byte* to_blocks = nullptr;  ///< table of where they are moved to
     std::size_t blocks_at = 0;       ///< where in `out` the first is written
     std::size_t count = 0;           ///< elements
     std::size_t tiles = 0;           ///< tiles that go by vector instructions
@@ -30,26 +31,27 @@ struct WarpJob {
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned warps_per_cta = 8;
 inline constexpr unsigned batch_jobs = 32;
-/// A job gets no more; its warps then stride over the items.
+/// A job gets no more blocks of threads; its warps then stride over the items.
 inline constexpr std::size_t most_ctas = std::size_t{1} << 14;
 
-/// Travels by value in the parameters of a kernel.
+/// A Batch travels by value in the parameters of a kernel.
 struct Batch {
     WarpJob job[batch_jobs];
-    std::uint32_t first_cta[batch_jobs + 1] = {};  ///< of each job, and behind the last
+    std::uint32_t first_cta[batch_jobs + 1] = {};  ///< first of each job, and behind the last
     std::uint32_t jobs = 0;
 };
 static_assert(sizeof(Batch) <= 4096, "the parameters of a kernel have 4 KiB");
 
-/// A kernel, and into what it cuts a job.
+/// A BatchKernel is a kernel, and into what it cuts a job.
 struct BatchKernel {
-    /// Starts it with so many blocks of threads on a stream; null, or what went wrong, for people.
+    /// Starts the kernel with so many blocks of threads on a stream. Returns null, or what went
+    /// wrong, for people.
     const char* (*launch)(const Batch& batch, unsigned ctas, void* stream) = nullptr;
     std::size_t tile_elems = 0;
     std::size_t loose_elems = 0;
 };
 
-/// Tiles where the job's memory allows them, the rest in loose pieces.
+/// Cuts a job into tiles where its memory allows them, and the rest into loose pieces.
 constexpr WarpJob cut_job(WarpJob job, const BatchKernel& kernel, bool tiled) {
     job.tiles = tiled ? job.count / kernel.tile_elems : 0;
     const std::size_t rest = job.count - job.tiles * kernel.tile_elems;
@@ -57,12 +59,13 @@ constexpr WarpJob cut_job(WarpJob job, const BatchKernel& kernel, bool tiled) {
     return job;
 }
 
-/// Gathers jobs and launches them by batches. Allocates nothing unless a launch fails.
+/// A BatchLauncher gathers jobs and launches them by batches. It allocates nothing unless a launch
+/// fails.
 class BatchLauncher {
   public:
     BatchLauncher(const BatchKernel& kernel, void* stream) : kernel_(kernel), stream_(stream) {}
 
-    /// Errors: transport, if a full batch could not be launched.
+    /// Adds a job. Errors: transport, if a full batch could not be launched.
     Status add(const WarpJob& cut);
     /// Launches what was added since the last batch. Errors: transport.
     Status flush();

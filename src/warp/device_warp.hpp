@@ -64,11 +64,11 @@ struct DeviceWarp {
     }
 };
 
-/// Of an SM's registers: leaves 128 to a thread. Without it ptxas spills a few to fit one more
-/// block.
+/// So many blocks of threads share an SM's registers, which leaves 128 to a thread. Without this
+/// limit ptxas spills a few to fit one more block.
 inline constexpr unsigned usual_ctas = 2;
 
-/// Job::least_ctas, of jobs that need more registers and say so.
+/// LeastCtas is Job::least_ctas for jobs that need more registers and say so.
 template <class Job, class = void>
 struct LeastCtas : std::integral_constant<unsigned, usual_ctas> {};
 template <class Job>
@@ -81,7 +81,8 @@ __global__ void __launch_bounds__(warps_per_cta* warp_lanes, LeastCtas<Job>::val
     run_batch<DeviceWarp, Job>(batch, blockIdx.x, threadIdx.x / warp_lanes);
 }
 
-/// Asks for the error of this launch alone: what the program's own calls left behind stays there.
+/// Launches the kernel and asks for the error of this launch alone: what the program's own calls
+/// left behind stays there.
 template <class Job>
 const char* launch_on_device(const Batch& batch, unsigned ctas, void* stream) {
     void* parameters[] = {const_cast<Batch*>(&batch)};
@@ -91,7 +92,7 @@ const char* launch_on_device(const Batch& batch, unsigned ctas, void* stream) {
     return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
-/// Gives a Job to the GPU: what the tables of kernels are templates over.
+/// OnDevice gives a Job to the GPU; the tables of kernels are templates over it.
 struct OnDevice {
     template <class Job>
     static BatchKernel kernel() {

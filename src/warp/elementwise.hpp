@@ -6,8 +6,9 @@
 
 namespace gradcoll {
 
-/// Op offers the element types In, Base, Residual and Out of its arrays (unsigned integers, or
-/// Nothing), and apply<Warp>(in, base, residual) -> out, which may change the residual.
+/// An ElementwiseJob takes an Op, which offers the element types In, Base, Residual and Out of its
+/// arrays (unsigned integers, or Nothing), and apply<Warp>(in, base, residual) -> out, which may
+/// change the residual.
 template <class Op>
 struct ElementwiseJob {
   private:
@@ -18,9 +19,10 @@ struct ElementwiseJob {
 
     static constexpr std::size_t smaller = sizeof(In) < sizeof(Out) ? sizeof(In) : sizeof(Out);
     static constexpr std::size_t larger = sizeof(In) < sizeof(Out) ? sizeof(Out) : sizeof(In);
-    /// Elements of a run: 16 bytes where they are smallest.
+    /// A run has so many elements: 16 bytes where they are smallest.
     static constexpr int run_elems = static_cast<int>(16 / smaller);
-    /// Runs of a lane in one tile, all of them loaded before the first is worked on: 64 bytes.
+    /// A lane has so many runs in one tile, all of them loaded before the first is worked on: 64
+    /// bytes.
     static constexpr int runs = static_cast<int>(64 / (run_elems * larger));
     static constexpr int loose_of_lane = 8;
 
@@ -41,7 +43,8 @@ struct ElementwiseJob {
         return out;
     }
 
-    /// Payloads may lie at any multiple of two bytes, so everything is loaded that way.
+    /// Loads an element by halves: payloads may lie at any multiple of two bytes, so everything is
+    /// loaded that way.
     template <class Warp, class T>
     static constexpr T load_one(const std::byte* array, std::size_t at) {
         if constexpr (std::is_same_v<T, Nothing>)

@@ -13,7 +13,7 @@ constexpr std::uint32_t sum_of_lanes(std::uint32_t mine) {
     return mine;
 }
 
-/// The sum of all lanes, and that of those before this one.
+/// LaneSums has the sum of all lanes, and that of those before this one.
 struct LaneSums {
     std::uint32_t all, before;
 };
@@ -29,7 +29,7 @@ constexpr LaneSums sums_of_lanes(std::uint32_t mine) {
     return {Warp::shuffle(up_to_this, warp_lanes - 1), up_to_this - mine};
 }
 
-/// Of a ballot that is not 0.
+/// Returns the first lane of a ballot that is not 0.
 template <class Warp>
 constexpr unsigned first_lane_of(std::uint32_t ballot) {
     return Warp::ones((ballot & (~ballot + 1u)) - 1u);

@@ -9,19 +9,19 @@
 
 namespace gradcoll {
 
-/// What one instruction moves: 4, 8 or 16 bytes, aligned to as many.
+/// Words is what one instruction moves: 4, 8 or 16 bytes, aligned to as many.
 template <int count>
 struct alignas(4 * count) Words {
     std::uint32_t word[count];
 };
 
-/// `n` neighbouring elements of an array, held by one lane.
+/// A Run is `n` neighbouring elements of an array, held by one lane.
 template <class Bits, int n>
 struct Run {
     Bits at[n];
 };
 
-/// The type of an array that an operation does not have.
+/// Nothing is the type of an array that an operation does not have.
 struct Nothing {};
 
 template <std::size_t alignment>
@@ -40,7 +40,7 @@ constexpr Bits part_of(const std::uint32_t* words, int i) {
     }
 }
 
-/// Word k of the elements.
+/// Returns word k of the elements.
 template <class Bits, int n>
 constexpr std::uint32_t word_of(const Run<Bits, n>& run, int k) {
     if constexpr (sizeof(Bits) == 8) {
@@ -56,13 +56,13 @@ constexpr std::uint32_t word_of(const Run<Bits, n>& run, int k) {
     }
 }
 
-/// How many words of a run go with one instruction.
+/// So many words of a run go with one instruction.
 template <class Bits, int n>
 inline constexpr int words_at_once = n * sizeof(Bits) % 16 == 0  ? 4
                                      : n * sizeof(Bits) % 8 == 0 ? 2
                                                                  : 1;
 
-/// A run of 16 bytes or a multiple is aligned to 16, a smaller one to its size.
+/// Loads a run. One of 16 bytes or a multiple is aligned to 16, a smaller one to its size.
 template <class Warp, class Bits, int n>
 constexpr Run<Bits, n> load_run(const std::byte* from) {
     Run<Bits, n> run{};
@@ -101,7 +101,7 @@ constexpr void store_run(std::byte* to, const Run<Bits, n>& run) {
     }
 }
 
-/// Elements first, first + 1, ... of an array; of no array, nothing.
+/// Loads elements first, first + 1, ... of an array; of no array, nothing.
 template <class Warp, class T, int n>
 constexpr Run<T, n> load_elements(const std::byte* array, std::size_t first) {
     if constexpr (std::is_same_v<T, Nothing>)
@@ -114,7 +114,7 @@ constexpr void store_elements(std::byte* array, std::size_t first, const Run<T, 
     if constexpr (!std::is_same_v<T, Nothing>) store_run<Warp>(array + first * sizeof(T), run);
 }
 
-/// One element at any multiple of two bytes: by halves where it is not aligned to its size.
+/// Loads one element at any multiple of two bytes: by halves where it is not aligned to its size.
 template <class Warp, class Bits>
 constexpr Bits load_any(const std::byte* from) {
     if constexpr (sizeof(Bits) > 2) {
@@ -142,7 +142,7 @@ constexpr void store_any(std::byte* to, Bits value) {
     Warp::store(to, value);
 }
 
-/// The same at any byte.
+/// Loads one element at any byte.
 template <class Warp, class Bits>
 constexpr Bits load_anywhere(const std::byte* from) {
     if (is_aligned<2>(from)) return load_any<Warp, Bits>(from);

@@ -11,7 +11,7 @@ constexpr void mark_invalid(const WarpJob& job) {
     Warp::store(reinterpret_cast<std::byte*>(job.invalid), std::uint32_t{1});
 }
 
-/// What one warp of a launch has to do: items first, first + stride, ... of a job.
+/// WarpShare is what one warp of a launch has to do: items first, first + stride, ... of a job.
 struct WarpShare {
     unsigned job;
     std::size_t first, stride;
@@ -25,8 +25,8 @@ constexpr WarpShare share_of(const Batch& batch, unsigned cta, unsigned warp_of_
     return {j, cta_of_job * warps_per_cta + warp_of_cta, ctas * warps_per_cta};
 }
 
-/// A Job offers, as templates over a Warp (src/warp/README.md), tile(job, index) and
-/// loose(job, index), and the sizes of both: tile_elems, loose_elems.
+/// Runs a warp's share. A Job offers, as templates over a Warp (src/warp/README.md), tile(job,
+/// index) and loose(job, index), and the sizes of both: tile_elems, loose_elems.
 template <class Warp, class Job>
 constexpr void run_batch(const Batch& batch, unsigned cta, unsigned warp_of_cta) {
     const WarpShare share = share_of(batch, cta, warp_of_cta);
