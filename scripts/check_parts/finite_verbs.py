@@ -2,7 +2,7 @@
 import re
 
 VERBS = """
-    abandon export log outlive line beat abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
+    abandon export spoil act log outlive line beat abort accept accumulate adapt add adjust admit advance agree align allocate allow announce answer appear append apply
     approximate arrange arrive ask assert assign assume attach average avoid balance bear become begin behave belong bind
     block borrow bound break bring broadcast build buy bypass cache calculate call cancel care carry catch chain change
     charge check choose claim clamp clear climb clip close collect collide combine come compare compile complain complete
