@@ -7,7 +7,7 @@ namespace gradcoll::test {
 
 bool has_cuda_device();
 
-/// Of the current device. A call that fails is a failure of the test.
+/// CudaMemory is memory of the current device. A call that fails is a failure of the test.
 class CudaMemory final : public TestMemory {
   public:
     std::byte* allocate(std::size_t size_bytes) override;

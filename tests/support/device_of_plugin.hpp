@@ -11,7 +11,8 @@
 
 namespace gradcoll::test {
 
-/// Of the plug-in that GC_DEVICE names: there is one of a path in a process. Throws.
+/// Returns the device of the plug-in that GC_DEVICE names, of which there is one in a process for
+/// each path. Throws.
 inline Device& device() {
     static Device* const found = [] {
         void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);

@@ -15,7 +15,7 @@ inline Exchange called(const char* name) {
     return *exchange;
 }
 
-/// The rows of the table, those of folders outside the project too.
+/// Returns the rows of the table, those of folders outside the project too.
 inline std::vector<Exchange> split_exchanges() {
     std::vector<Exchange> exchanges;
     for (const ExchangeRow* row : exchange_table()) exchanges.push_back(row->number);

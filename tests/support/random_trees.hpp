@@ -11,8 +11,8 @@
 
 namespace gradcoll::testing {
 
-/// A vertex over the ranks [first, last) of `order`: cut into 1 to 5 branches of random sizes,
-/// one-rank branches and chains included.
+/// Makes a vertex over the ranks [first, last) of `order`: cut into 1 to 5 branches of random
+/// sizes, one-rank branches and chains included.
 inline TreeSpec random_subtree(const std::vector<int>& order, std::size_t first, std::size_t last,
                                std::mt19937_64& random) {
     TreeSpec spec;
@@ -40,7 +40,7 @@ inline Tree random_tree(int rank_count, std::mt19937_64& random) {
     return Tree::make(random_subtree(order, 0, order.size(), random)).value();
 }
 
-/// Two levels: one branch for each entry, with so many ranks.
+/// Makes a tree of two levels: one branch for each entry, with so many ranks.
 inline Tree two_level_tree(const std::vector<int>& sizes) {
     TreeSpec root;
     int rank = 0;

@@ -9,7 +9,7 @@
 
 namespace gradcoll::test {
 
-/// Where arrays lie. copy() goes in any direction and is over when it returns.
+/// TestMemory is where arrays lie. copy() goes in any direction and is over when it returns.
 class TestMemory {
   public:
     virtual ~TestMemory() = default;
@@ -25,8 +25,8 @@ class HostMemory final : public TestMemory {
     void copy(void* to, const void* from, std::size_t size_bytes) override;
 };
 
-/// An array at `shift` bytes from an aligned address. One that is written has canaries around it;
-/// one that is read ends where the allocation ends, so that a sanitizer sees who reads on.
+/// A TestArray is at `shift` bytes from an aligned address. One that is written has canaries around
+/// it; one that is read ends where the allocation ends, so that a sanitizer sees who reads on.
 class TestArray {
   public:
     using Bytes = std::vector<std::byte>;

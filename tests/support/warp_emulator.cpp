@@ -17,7 +17,7 @@ constexpr std::size_t stack_bytes = 64 * 1024;
 struct Lane {
     ucontext_t context{};
     std::unique_ptr<std::byte[]> stack{new std::byte[stack_bytes]};
-    std::size_t meetings = 0;  ///< that it came to
+    std::size_t meetings = 0;  ///< how many it came to
     bool ended = false;
 };
 
@@ -35,8 +35,8 @@ struct Emulator {
     const std::function<void()>* code = nullptr;
     unsigned current = 0;
     unsigned ended = 0;
-    std::size_t most_meetings = 0;  ///< of any lane so far
-    std::size_t all_meetings = 0;   ///< of the lanes that ended
+    std::size_t most_meetings = 0;  ///< largest number of meetings of any lane so far
+    std::size_t all_meetings = 0;   ///< number of meetings of the lanes that ended
     std::string error;
     bool ready = false;  ///< the fibers wait to go round
 
@@ -52,7 +52,7 @@ struct Emulator {
         while (lane[next].ended) next = (next + 1) % lanes;
         if (next != current) switch_to(next);
     }
-    /// Back to the caller for good; the lanes are not resumed.
+    /// Goes back to the caller for good; the lanes are not resumed.
     void fail(const std::string& what) {
         ready = false;
         error = "lane " + std::to_string(current) + " " + what;

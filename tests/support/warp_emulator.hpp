@@ -24,7 +24,7 @@ enum class Meeting : std::uint8_t { shuffle, ballot };
 /// then stay where they were.
 std::string run_warp(const std::function<void()>& lane_code);
 
-/// What the lanes' code calls (src/warp/README.md).
+/// EmulatedWarp is what the lanes' code calls (src/warp/README.md).
 class EmulatedWarp {
   public:
     static unsigned lane();
@@ -57,13 +57,13 @@ class EmulatedWarp {
     static std::uint16_t narrow_f16(float value) { return f16_from_float(value); }
 
   private:
-    /// Waits until all lanes are here; what each of them brought.
+    /// Waits until all lanes are here, and returns what each of them brought.
     static const std::uint64_t* meet(Meeting kind, std::uint64_t mine);
     static void expect_aligned(const void* at, std::size_t alignment);
 };
 
-/// Kernels on emulated warps: what the tables of kernels are templates over. The first error of a
-/// warp is the error of the launch.
+/// OnEmulatedWarps makes kernels on emulated warps; the tables of kernels are templates over it.
+/// The first error of a warp is the error of the launch.
 struct OnEmulatedWarps {
     template <class Job>
     static BatchKernel kernel() {

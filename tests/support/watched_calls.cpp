@@ -11,7 +11,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// What is kept of a call while it runs, where nothing may be allocated.
+/// Record is what is kept of a call while it runs, where nothing may be allocated.
 struct Record {
     const char* name = nullptr;
     long system_call = -1;
@@ -35,7 +35,7 @@ const void* object_of(void* address) {
     return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// The frame in the library under test, or null if the call is not its.
+/// Returns the frame in the library under test, or null if the call is not its.
 void* own_frame() {
     std::array<void*, 64> frames;
     const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -69,7 +69,7 @@ std::string place_of(void* frame) {
 
 }  // namespace
 
-/// Called by everything that stands in for something; must not be seen itself.
+/// Is called by everything that stands in for something; it must not be seen itself.
 void note_call(const char* name, long system_call) {
     if (!is_watching) return;
     is_watching = false;

@@ -10,7 +10,7 @@
 
 namespace gradcoll::test {
 
-/// Calls by name and place, of the library under test alone.
+/// SeenCall has calls by name and place, of the library under test alone.
 struct SeenCall {
     std::string name;   ///< "pthread_mutex_lock", "system call 24"
     std::string place;  ///< file and offset of the caller, for addr2line
@@ -24,12 +24,12 @@ struct SeenCall {
 /// does for us does. Call once, before watching.
 void watch_calls_of(void* own, void* below);
 
-/// From now on every system call of this thread is looked at. False where the kernel refuses; there
-/// they are never seen.
+/// Looks at every system call of this thread from now on. Returns false where the kernel refuses;
+/// there they are never seen.
 bool watch_system_calls();
 
 void start_watching();
-/// What was seen since the start.
+/// Returns what was seen since the start.
 std::vector<SeenCall> stop_watching();
 
 std::string text_of(const std::vector<SeenCall>& calls);

@@ -64,7 +64,7 @@ GC_STANDS_IN void* mmap(void* at, std::size_t size, int protection, int flags, i
 
 namespace {
 
-/// The function of that name behind ours.
+/// Returns the function of that name behind ours.
 template <class Function>
 Function* behind(const char* name) {
     void* const found = dlsym(RTLD_NEXT, name);

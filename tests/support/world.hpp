@@ -19,9 +19,9 @@
 
 namespace gradcoll::testing {
 
-/// A codec of the right sizes without the real one: keeps the first values of every block that fit
-/// into the encoded bytes, drops the others. Like the real ones it gives the same bytes wherever
-/// blocks are cut.
+/// HeadCodec stands in for a codec, with its sizes but without its work: it keeps the first values
+/// of every block that fit into the encoded bytes, and drops the others. Like the real ones it
+/// gives the same bytes wherever blocks are cut.
 template <class T>
 struct HeadCodec {
     static std::int64_t kept_of_block(CodecId codec, std::int64_t count) {
@@ -52,7 +52,7 @@ struct HeadCodec {
     }
 };
 
-/// One collective call by all ranks. In-place calls take their input from `outputs`.
+/// A World is one collective call by all ranks. In-place calls take their input from `outputs`.
 template <class T>
 class World {
   public:
@@ -106,7 +106,7 @@ class World {
         std::int64_t chunk = 0;
         std::uint32_t index = 0;
         std::uint32_t waits_for = 0;
-        Channel* channel = nullptr;  ///< of a message that has started
+        Channel* channel = nullptr;  ///< channel of a message that has started
         std::size_t residual_at = 0;
         std::vector<std::size_t> followers;
     };
@@ -296,7 +296,8 @@ class World {
     std::vector<Task> tasks_;
     std::vector<std::size_t> ready_;
     std::map<Key, Channel> channels_;
-    std::vector<std::vector<std::vector<std::byte>>> scratch_;  ///< by rank, by chunk
+    std::vector<std::vector<std::vector<std::byte>>>
+        scratch_;  ///< one per rank, then one per chunk
 };
 
 }  // namespace gradcoll::testing

@@ -137,7 +137,8 @@ Result<std::shared_ptr<Queue>> EmulatedDevice::queue_behind(void* native_stream)
     return queue;
 }
 
-/// Never destroyed: the default streams' workers wait for work until the process ends.
+/// Returns the device, which is never destroyed: the default streams' workers wait for work until
+/// the process ends.
 EmulatedDevice& device_of_process(int number) {
     static auto& devices = *new auto([] {
         std::vector<std::unique_ptr<EmulatedDevice>> made;

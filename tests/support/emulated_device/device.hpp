@@ -30,12 +30,12 @@ class EmulatedDevice final : public Device {
     Result<void*> open(const DeviceHandle& handle) override;
     void close(void* opened) override;
 
-    /// Of a stream's native handle; null: the default stream. Errors: those of make_queue();
-    /// transport if there is no such stream (any more).
+    /// Returns the queue of a stream's native handle; null stands for the default stream. Errors:
+    /// those of make_queue(); transport if there is no such stream (any more).
     Result<std::shared_ptr<Queue>> queue_behind(void* native_stream);
 
   private:
-    /// Made at the first call.
+    /// Returns the queue, which is made at the first call.
     Result<std::shared_ptr<Queue>> default_queue();
 
     const int number_;
@@ -44,7 +44,7 @@ class EmulatedDevice final : public Device {
     std::shared_ptr<Queue> default_queue_;
 };
 
-/// One of settings().count; they live as long as the process.
+/// Returns one of settings().count devices; they live as long as the process.
 EmulatedDevice& device_of_process(int number);
 
 }  // namespace gradcoll::emulated

@@ -30,13 +30,14 @@ bool has_blocks(const CodecLaunch& launch) {
     return !has_fixed_rate(launch.codec, launch.parameters);
 }
 
-/// Of a table of blocks.
+/// Reaches a table of blocks.
 template <class Blocks>
 Status reach_blocks(Blocks*& blocks, std::size_t count) {
     return reach(blocks, count * sizeof(CodedBlock), alignof(CodedBlock));
 }
 
-/// The job with the addresses that a worker sees; but for where blocks lie: it asks for each.
+/// Returns the job with the addresses that a worker sees, except for where blocks lie: it asks for
+/// each.
 Result<CodecJob> reached(const CodecLaunch& launch, CodecJob job) {
     const std::size_t element = element_bytes(launch.type);
     const std::size_t values = job.count * element;

@@ -7,10 +7,11 @@
 
 namespace gradcoll::emulated {
 
-/// As DevicePlugin says: what CPUs have, as the kernels of a GPU, but `bound`.
+/// Implements DevicePlugin::runs_codec: the device runs what CPUs have, as the kernels of a GPU,
+/// but not `bound`.
 bool runs_codec(CodecId codec, const CodecParameters& parameters, ElementType type);
-/// LaunchCodec, LaunchBlockMoves and LaunchReduce. Also refuse, as transport, memory that a device
-/// does not reach.
+/// Implement LaunchCodec, LaunchBlockMoves and LaunchReduce. They also refuse, as transport, memory
+/// that a device does not reach.
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 Status move_blocks(void* stream, std::span<const BlockMove> moves);
 Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs);

@@ -32,7 +32,7 @@ Status no_memory(std::size_t size_bytes) {
             fmt::format("cannot allocate {} bytes of device memory", size_bytes)};
 }
 
-/// What a DeviceHandle of an emulated device holds.
+/// FileHandle is what a DeviceHandle of an emulated device holds.
 struct FileHandle {
     static constexpr std::uint64_t magic_value = 0x6d65'6465'7665'6463;
     std::uint64_t magic = magic_value;
@@ -43,7 +43,7 @@ struct FileHandle {
 };
 static_assert(sizeof(FileHandle) <= sizeof(DeviceHandle));
 
-/// The file that a handle names, opened for this process. Errors: corrupt.
+/// Opens the file that a handle names for this process. Errors: corrupt.
 Result<int> open_file(const FileHandle& handle) {
     const Status none(Code::corrupt, "no handle of device memory");
     if (handle.magic != FileHandle::magic_value || handle.process <= 0 || handle.file < 0)
@@ -62,7 +62,7 @@ Result<int> open_file(const FileHandle& handle) {
 
 }  // namespace
 
-/// Never destroyed: workers may still run while the process leaves.
+/// Returns the memory, which is never destroyed: workers may still run while the process leaves.
 Memory& Memory::of_process() {
     static Memory& memory = *new Memory;
     return memory;
@@ -134,7 +134,7 @@ Result<void*> Memory::add(Block block) {
     return reinterpret_cast<void*>(base);  // NOLINT: an address that nobody may follow
 }
 
-/// The addresses that were given out lead to the bytes after all.
+/// Lets the addresses that were given out lead to the bytes after all.
 void Memory::show(std::uintptr_t base, const Block& block) {
     mmap(reinterpret_cast<void*>(base), rounded_up(block.size_bytes, page_bytes),  // NOLINT
          PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, block.file, 0);
@@ -160,7 +160,7 @@ void Memory::release(void* base) {
     blocks_.erase(found);
 }
 
-/// Exactly as many bytes as asked for, so that a sanitizer sees every overrun.
+/// Allocates exactly as many bytes as asked for, so that a sanitizer sees every overrun.
 Result<void*> Memory::allocate_pinned(std::size_t size_bytes) {
     const std::size_t bytes = std::max<std::size_t>(size_bytes, 1);
     void* memory = nullptr;

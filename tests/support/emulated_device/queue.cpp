@@ -17,7 +17,8 @@
 namespace gradcoll::emulated {
 namespace {
 
-/// Where a block's bytes are. A real device would end the program's work there, too.
+/// Returns where a block's bytes are. If nothing is there it ends the program, as a real device
+/// would.
 template <class Pointer>
 Pointer reached(Pointer memory, std::uint64_t offset_bytes, std::size_t size_bytes) {
     const auto* const at = reinterpret_cast<const std::byte*>(memory) + offset_bytes;
@@ -27,7 +28,7 @@ Pointer reached(Pointer memory, std::uint64_t offset_bytes, std::size_t size_byt
     std::abort();
 }
 
-/// Step i of an array of elements; null stays null.
+/// Returns step i of an array of elements; null stays null.
 template <class Pointer>
 Pointer element_at(Pointer array, std::size_t i, std::size_t bytes) {
     using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>,
@@ -35,7 +36,7 @@ Pointer element_at(Pointer array, std::size_t i, std::size_t bytes) {
     return array == nullptr ? array : static_cast<Byte*>(array) + i * bytes;
 }
 
-/// The blocks of a job of variable rate, one at a time.
+/// A BlockJob has the blocks of a job of variable rate, one at a time.
 class BlockJob {
   public:
     BlockJob(const Task& task, const CodecJob& job)
@@ -102,7 +103,7 @@ void move_blocks(const BlockMove& move) {
     }
 }
 
-/// Whether a job of a decoding was valid; true for encodings.
+/// Returns whether a job of a decoding was valid; true for encodings.
 bool run_codec_job(const Task& task, const CodecJob& job) {
     if (job.blocks != nullptr) return BlockJob(task, job).run();
     const auto payload = static_cast<const std::byte*>(job.in);

@@ -20,14 +20,14 @@
 
 namespace gradcoll::emulated {
 
-/// What a mark is to queues: how often it was recorded, and which record was reached.
+/// MarkState is what a mark is to queues: how often it was recorded, and which record was reached.
 struct MarkState {
     std::atomic<std::uint64_t> recorded{0};
     std::atomic<std::uint64_t> reached{0};
 };
 
-/// One piece of work, all addresses as a worker sees them. Kept and filled again, so that launches
-/// that are warm allocate nothing.
+/// A Task is one piece of work, with all addresses as a worker sees them. It is kept and filled
+/// again, so that launches that are warm allocate nothing.
 struct Task {
     enum class Kind : std::uint8_t { copy, record, wait, codec, move, reduce };
     Kind kind = Kind::copy;
@@ -53,7 +53,7 @@ struct Task {
 /// Does a task. Blocks for a wait.
 void run(Task& task);
 
-/// A worker and its tasks. Thread safe. Ends after the last task.
+/// A Queue has a worker and its tasks. Thread safe. It ends after the last task.
 class Queue {
   public:
     Queue();
@@ -70,7 +70,7 @@ class Queue {
         ++count_;
         changed_.notify_all();
     }
-    /// Until everything that was pushed is done.
+    /// Waits until everything that was pushed is done.
     void drain();
 
   private:
@@ -87,10 +87,10 @@ class Queue {
     std::thread worker_;
 };
 
-/// All queues of this process that still live; a stream's native handle is its queue.
-/// Errors: out_of_memory, where there is no room for a thread.
+/// Makes a queue of this process; a stream's native handle is its queue. Errors: out_of_memory,
+/// where there is no room for a thread.
 Result<std::shared_ptr<Queue>> make_queue();
-/// Null if there is no such queue (any more).
+/// Returns null if there is no such queue (any more).
 std::shared_ptr<Queue> queue_of(void* native);
 void drain_all_queues();
 

@@ -16,7 +16,7 @@ int number_of(const char* variable, int otherwise) {
     return text.empty() ? otherwise : std::atoi(text.c_str());
 }
 
-/// As Open MPI and MPICH tell it.
+/// Returns the rank that Open MPI and MPICH tell.
 int rank_on_host() {
     return std::max(number_of("OMPI_COMM_WORLD_LOCAL_RANK", 0), number_of("MPI_LOCALRANKID", 0));
 }

@@ -15,7 +15,7 @@ struct Settings {
     std::string inactive;  ///< GC_TEST_DEVICE_INACTIVE: why there is no device; empty: there is
 };
 
-/// Read at the first call. Thread safe.
+/// Returns the settings, which are read at the first call. Thread safe.
 const Settings& settings();
 
 }  // namespace gradcoll::emulated
