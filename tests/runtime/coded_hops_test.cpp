@@ -15,12 +15,12 @@
 namespace gradcoll {
 namespace {
 
-/// Sender, receiver, stage, elements.
+/// A Hop is sender, receiver, stage and elements.
 using Hop = std::tuple<int, int, int, std::int64_t>;
 
 struct Found {
     std::map<Hop, int> sends, recvs;
-    std::size_t messages = 0;  ///< with a header
+    std::size_t messages = 0;  ///< number of messages with a header
 };
 
 void add(const Plan& plan, const Schedule& schedule, Found& found) {

@@ -52,7 +52,7 @@ TEST_F(MpiExecutor, AllRanksHoldTheSameBits) {
     }
 }
 
-/// Whole messages, and messages in pieces of which nobody knows how many there will be.
+/// There are whole messages, and messages in pieces of which nobody knows how many there will be.
 TEST_F(MpiExecutor, PackedMessagesGiveTheBitsOfPlainOnes) {
     for (const bool cut : {false, true})
         for (const char* packing : {"", "+zstd", "+lz4"}) {

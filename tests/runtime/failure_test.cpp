@@ -13,7 +13,8 @@
 namespace gradcoll {
 namespace {
 
-/// Two operations of every rank of "((0 1) (2 3 4))"; something spoils a message of the first one.
+/// TwoRuns are two operations of every rank of "((0 1) (2 3 4))"; something spoils a message of the
+/// first one.
 struct TwoRuns {
     std::vector<Outcome> first{5};
     std::vector<Outcome> second{5};
@@ -68,7 +69,7 @@ TEST(Failure, PayloadThatIsNoEncodingEndsEveryRank) {
     expect_all_equal(runs.second, sum_of_all(sparse_input, 5, 20'000));
 }
 
-/// One rank cannot take part in the first of two operations.
+/// Runs two operations, in the first of which one rank cannot take part.
 TwoRuns run_with_refusal(const Scenario& shape, int refusing, const Status& why) {
     LoopbackWorld world(5);
     TwoRuns runs;
@@ -120,7 +121,8 @@ TEST(Failure, MessagesTooShortForAReasonSayThatThereIsOne) {
         }
 }
 
-/// One rank's operations have other signatures than the others', in the middle one of three.
+/// OtherSignature says which signatures one rank's operation and the others' have, in the middle
+/// one of three.
 struct OtherSignature {
     std::uint64_t before = 0;
     std::uint64_t others = 0;
@@ -178,7 +180,7 @@ TEST(Failure, OperationsOfDifferentSignaturesEndEveryRank) {
             }
 }
 
-/// One rank's second of three operations is of another plan; how all three end.
+/// Runs three operations, of which one rank's second is of another plan; returns how all three end.
 std::vector<std::vector<Outcome>> run_unlike(const Scenario& shape, int differing,
                                              const Scenario& other) {
     constexpr std::size_t runs = 3;
@@ -212,7 +214,7 @@ void expect_all_failed(const std::vector<std::vector<Outcome>>& runs, std::int64
     expect_all_equal(runs[2], sum_of_all(sparse_input, 5, count));
 }
 
-/// As where its type is one that codecs do not take, or its op no sum.
+/// A rank has none if codecs do not take its type, or if its op is no sum.
 TEST(Failure, ARankWhoseCallHasNoCodecEndsEveryRank) {
     for (const char* exchange : {"direct", "ring", "recursive"})
         for (const CodecId codec : {CodecId::nm_2_4, CodecId::bf16, CodecId::nm_1_4})
@@ -267,7 +269,7 @@ TEST(Failure, ARankWithAnotherNumberOfPiecesEndsEveryRank) {
             }
 }
 
-/// A plan of one piece that is as long as others' first.
+/// One rank's plan has one piece that is as long as others' first.
 TEST(Failure, SignaturesOfWhatIsCutHaveTheLength) {
     const Exchange direct = Exchange::direct;
     const auto runs = run_unlike(in_pieces(1, direct), 2, in_pieces(2, direct));
@@ -297,7 +299,7 @@ void limit_memory_in_all(rlim_t bytes) {
     if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
 }
 
-/// This process may have only so many more bytes of address space.
+/// Lets this process have only so many more bytes of address space.
 void limit_memory_to(std::size_t more_bytes) {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
@@ -331,7 +333,7 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
-/// 8 MiB of it are lacking. In a process of its own: threads of other tests leave address space.
+/// Rank 0 lacks 8 MiB. The test has a process of its own: threads of others leave address space.
 TEST(Failure, WhoHasNoMemoryAtAllTellsTheOthers) {
     if (sanitized) GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
     testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -18,7 +18,7 @@ Scenario shape_of(CodecId codec) {
     return shape;
 }
 
-/// One rank's part, its local steps in the pool.
+/// Runs one rank's part, its local steps in the pool.
 Outcome run_in(StepPool& pool, Executor& executor, MakeInput input, std::uint32_t sequence) {
     const Floats in = input(executor.plan().rank, executor.plan().spec.count_elems);
     Outcome outcome{{}, Floats(in.size(), -99.0F)};
@@ -68,7 +68,7 @@ TEST(LocalWork, OfSeveralExecutorsSharesThreads) {
     });
 }
 
-/// Some steps are taken, the executor runs the others.
+/// Some steps are taken, and the executor runs the others.
 TEST(LocalWork, MayBeSharedWithTheExecutor) {
     StepPool pool(1);
     LoopbackWorld world(6);
@@ -122,7 +122,7 @@ TEST(LocalWork, IsCountedInTheStatistics) {
 
 // ---- by hand: two ranks on this thread, and reductions that last as long as the test wants
 
-/// Set while a reduction may go on.
+/// This is set while a reduction may go on.
 std::atomic<bool> may_reduce{true};
 std::atomic<int> reductions{0};  // that have begun
 

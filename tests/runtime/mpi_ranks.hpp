@@ -20,7 +20,7 @@ class MpiRanks : public testing::Test {
     }
     void TearDown() override { MPI_Comm_free(&comm_); }
 
-    /// Rank 0 beside a branch of all others; one rank alone for one.
+    /// Returns rank 0 beside a branch of all others; one rank alone for one.
     std::string lopsided_tree() const {
         const int ranks = channel_->rank_count();
         if (ranks == 1) return "0";

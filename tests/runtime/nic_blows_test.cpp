@@ -40,13 +40,14 @@ bool is_of_links(Blow blow) {
     return blow == Blow::link_cut || blow == Blow::link_damaged;
 }
 
-/// The other process's descriptor as one of ours. Nothing where the system does not permit that.
+/// Returns the other process's descriptor as one of ours; nothing where the system does not permit
+/// that.
 Descriptor taken_from(pid_t process, int number) {
     const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
     return Descriptor(static_cast<int>(syscall(SYS_pidfd_getfd, handle.number(), number, 0)));
 }
 
-/// A connection of the agent to another one.
+/// Returns a connection of the agent to another one.
 Descriptor link_of(pid_t agent) {
     const std::string folder = fmt::format("/proc/{}/fd", agent);
     std::error_code gone;
@@ -62,7 +63,7 @@ Descriptor link_of(pid_t agent) {
     return {};
 }
 
-/// By a second process, as whoever ends agents does it.
+/// A Striker strikes by a second process, as whoever ends agents does it.
 class Striker {
   public:
     Striker(const DealtHosts& dealt, int host, Blow blow, unsigned delay_us) {
@@ -112,7 +113,7 @@ class Striker {
     bool could_not_ = false;
 };
 
-/// What became of the sums of one kind of blow.
+/// Tally says what became of the sums of one kind of blow.
 struct Tally {
     int blows = 0, right = 0, wrong = 0, failed = 0, detoured = 0;
     double longest_s = 0;

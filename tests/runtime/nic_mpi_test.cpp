@@ -14,7 +14,7 @@
 namespace gradcoll {
 namespace {
 
-/// Two hosts, whose tree the plans follow.
+/// Returns the tree of two hosts that the plans follow.
 std::string tree_of_hosts() {
     const int ranks = size_of_world();
     if (ranks == 1) return "0";
@@ -23,7 +23,7 @@ std::string tree_of_hosts() {
            std::to_string(ranks - 1) + "))";
 }
 
-/// Of either sign and a size from 1/4 to 1, written by their bits.
+/// Returns elements of either sign and a size from 1/4 to 1, written by their bits.
 std::vector<std::uint8_t> elements_of(ElementType type, int rank, std::int64_t count) {
     const std::size_t size = element_bytes(type);
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
@@ -45,7 +45,7 @@ std::vector<std::uint8_t> elements_of(ElementType type, int rank, std::int64_t c
     return bytes;
 }
 
-/// What the agents of both hosts encode and decode from its making on.
+/// AgentsWork is what the agents of both hosts encode and decode from its making on.
 class AgentsWork {
   public:
     AgentsWork() : before_(count()) {}
@@ -58,7 +58,7 @@ class AgentsWork {
     void expect_no_encoding() const { EXPECT_EQ(count(), before_); }
 
   private:
-    /// When nothing is under way.
+    /// Counts when nothing is under way.
     static std::array<std::uint64_t, 2> count() {
         MPI_Barrier(MPI_COMM_WORLD);
         std::array<std::uint64_t, 2> sums{};
@@ -105,7 +105,7 @@ class NicExecutor : public MpiRanks {
     }
 
     MPI_Comm nic_comm_ = MPI_COMM_NULL;
-    /// The same for elements of any type.
+    /// Expects the same for elements of any type.
     void expect_same_bytes(const Scenario& shape) {
         const auto by_agents = make_executor(shape, *nic_);
         const auto direct = make_executor(shape, *channel_);
@@ -141,7 +141,7 @@ TEST_F(NicExecutor, SumsEqualThoseOfMpi) {
     }
 }
 
-/// All codecs and all their forms, with parameters of each kind, and packed.
+/// Returns all codecs and all their forms, with parameters of each kind, and packed.
 std::vector<CodecId> codecs_in_all_forms() {
     std::vector<CodecId> codecs(all_codecs().begin(), all_codecs().end());
     for (const char* form :
@@ -214,7 +214,7 @@ TEST_F(NicExecutor, ChunksThatAreTooShortForAgentsAreSaidOnce) {
     EXPECT_NE(said.find(line), std::string::npos) << said;
 }
 
-/// By all agents, since they began.
+/// Returns what all agents have sent since they began.
 std::uint64_t bytes_on_the_link() {
     MPI_Barrier(MPI_COMM_WORLD);
     std::uint64_t bytes = 0;
@@ -276,13 +276,13 @@ TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledBetweenThem) {
     expect_same_bits(shape, 10);
 }
 
-/// How many agents to kill; more than a few by hand: GC_TEST_KILLS.
+/// Returns how many agents to kill; GC_TEST_KILLS asks for more than a few by hand.
 int kills() {
     const char* const said = std::getenv("GC_TEST_KILLS");
     return said != nullptr ? std::atoi(said) : 4;
 }
 
-/// At a time that nobody chose: whoever kills does so from a second process.
+/// Agents are killed at a time that nobody chose: whoever kills does so from a second process.
 TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledDuringThem) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     const DealtHosts dealt(2);

@@ -17,7 +17,8 @@ Scenario shape() {
     return made;
 }
 
-/// One of several operations of a rank. All values of operation n differ from those of the others.
+/// Overlapping is one of several operations of a rank. All values of operation n differ from those
+/// of the others.
 struct Overlapping {
     Overlapping(Channel& channel, std::uint32_t given_number)
         : number(given_number),
@@ -48,7 +49,7 @@ struct Overlapping {
 
 using Operations = std::vector<std::unique_ptr<Overlapping>>;
 
-/// Another order on each rank.
+/// Shuffles into another order on each rank.
 void shuffle(Operations& operations, int rank) {
     std::shuffle(operations.begin(), operations.end(), std::mt19937(static_cast<unsigned>(rank)));
 }
@@ -79,8 +80,8 @@ TEST(Overlap, FortyOperationsEndOutOfOrderOnTheShortestTags) {
     });
 }
 
-/// More than the tags tell apart, all started at once: each begins when the one before with its
-/// tags has ended here.
+/// More operations than the tags tell apart are all started at once: each begins when the one
+/// before with its tags has ended here.
 TEST(Overlap, OperationsBeyondTheTagsWaitTheirTurnAndNeverMix) {
     constexpr std::uint32_t total = 300;
     LoopbackWorld world(ranks, {.delay_probability = 0.3, .seed = 8, .tag_limit = shortest_tags});

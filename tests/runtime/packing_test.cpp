@@ -21,11 +21,11 @@ CodecId codec_of(const std::string& name) {
     return *codec;
 }
 
-/// What all ranks did in some calls of one executor.
+/// Calls is what all ranks did in some calls of one executor.
 struct Calls {
-    std::vector<std::vector<Floats>> outputs;  ///< by rank, by call
-    std::vector<Floats> residuals;             ///< by rank
-    RunStats stats;                            ///< of all ranks
+    std::vector<std::vector<Floats>> outputs;  ///< one per rank, then one per call
+    std::vector<Floats> residuals;             ///< one per rank
+    RunStats stats;                            ///< sums over all ranks
 };
 
 Calls run(const Scenario& shape, MakeInput input) {
@@ -116,7 +116,7 @@ TEST(PackedMessages, AreNoLongerWhereThereIsNothing) {
     EXPECT_EQ(expect_same_values(shape, "int8", "+lz4", dense_input).packed_away_bytes, 0U);
 }
 
-/// As levels of one plan.
+/// The levels belong to one plan.
 TEST(PackedMessages, OfLevelsMayDiffer) {
     Scenario shape = scenario("((0 1) (2 3 4))", 30'000, codec_of("int8+zstd"));
     shape.spec.granule_elems = lossy_block_elems;
@@ -129,7 +129,7 @@ TEST(PackedMessages, OfLevelsMayDiffer) {
     for (const auto& outputs : calls.outputs) EXPECT_EQ(outputs, calls.outputs[0]);
 }
 
-/// The hosts of "((0 1) (2 3 4))": packed is what goes between them, up and down.
+/// Only what goes between the hosts of "((0 1) (2 3 4))", up and down, is packed.
 TEST(PackedMessages, ArePlainBetweenRanksOfOneHost) {
     Scenario shape = scenario("((0 1) (2 3 4))", 30'000, codec_of("int8+zstd"));
     const Calls all = run(shape, sparse_input);
@@ -184,7 +184,7 @@ const Spoiled spoiled_messages[] = {
      }},
 };
 
-/// Up (from 3 to 2, from 0 to 1) and down.
+/// Spoiled messages go up (from 3 to 2, from 0 to 1) and down.
 TEST(PackedMessages, SpoiledOnesAreRefusedAndEveryRankEnds) {
     for (const char* name : {"int8+zstd", "bound/abs=1e-2+zstd"})
         for (const Spoiled& spoiled : spoiled_messages)

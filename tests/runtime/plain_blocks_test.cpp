@@ -15,8 +15,8 @@ namespace gradcoll {
 namespace {
 
 constexpr const char* trees[] = {"(0 1)", "(0 1 2)", "((0 1) (2 3 4))", "((0 (1 2)) 3 (4 5 6))"};
-/// All of a rate that depends on data. Of the values below none of them makes anything shorter, but
-/// of blocks that are all zeros.
+/// All of these have a rate that depends on data. None of them makes any of the values below
+/// shorter, except for blocks that are all zeros.
 constexpr const char* codecs[] = {"bound/abs=1e-12", "bound", "int8/abs=1e-12", "int4/rel=1e-9",
                                   "int16/abs=1e-12"};
 
@@ -33,7 +33,7 @@ Floats wide_input(int rank, std::int64_t count) {
     return values;
 }
 
-/// Of every 6000 elements 1500, elsewhere on every rank, are 0.
+/// Returns values of which 1500 in every 6000 elements, elsewhere on every rank, are 0.
 Floats patchy_input(int rank, std::int64_t count) {
     Floats values = wide_input(rank, count);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -41,7 +41,7 @@ Floats patchy_input(int rank, std::int64_t count) {
     return values;
 }
 
-/// Looks at all messages of lossy codecs.
+/// Watched looks at all messages of lossy codecs.
 class Watched {
   public:
     LoopbackOptions options() {
@@ -109,7 +109,7 @@ TEST(PlainBlocks, NoMessageIsLongerThanItsElementsAndAHeader) {
     EXPECT_GT(watched.mixed_messages, watched.messages / 60);
 }
 
-/// As many bytes as without a codec, and a header a message.
+/// There are as many bytes as without a codec, and a header a message.
 TEST(PlainBlocks, AddOnlyTheHeadersWhereNothingGetsShorter) {
     const Scenario shape = scenario("((0 1) (2 3 4))", 200'003, codec_of("int8/abs=1e-12"));
     const Scenario exact = scenario("((0 1) (2 3 4))", 200'003);
@@ -125,7 +125,7 @@ TEST(PlainBlocks, AddOnlyTheHeadersWhereNothingGetsShorter) {
                                                (frame_header_bytes + 512 * sizeof(float)));
 }
 
-/// Told by its call that nothing may be lost.
+/// The call says that nothing may be lost.
 TEST(PlainBlocks, AreWhatACallWithoutAToleranceSends) {
     for (const char* name : {"int8/abs=call", "bound"}) {
         const Scenario shape = scenario("((0 1) (2 3 4))", 20'000, codec_of(name));

@@ -5,7 +5,7 @@
 namespace gradcoll {
 namespace {
 
-/// Steps of the given kinds; step i waits for deps[i].
+/// Returns steps of the given kinds; step i waits for deps[i].
 Schedule schedule_of(const std::vector<StepKind>& kinds,
                      const std::vector<std::vector<std::uint32_t>>& deps) {
     Schedule schedule;

@@ -36,7 +36,8 @@ struct Scenario {
     int rank_count() const { return make_tree().rank_count(); }
 };
 
-/// fp32 allreduce; lossy codecs get a fitting granule, and every vertex uses them in both phases.
+/// Returns an fp32 allreduce; lossy codecs get a fitting granule, and every vertex uses them in
+/// both phases.
 inline Scenario scenario(const std::string& tree, std::int64_t count,
                          CodecId codec = CodecId::exact, Exchange exchange = Exchange::direct) {
     Scenario made;
@@ -49,7 +50,7 @@ inline Scenario scenario(const std::string& tree, std::int64_t count,
     return made;
 }
 
-/// Small whole numbers on every 16th element: sums are exact, and no codec loses anything.
+/// Returns small whole numbers on every 16th element: sums are exact, and no codec loses anything.
 inline Floats sparse_input(int rank, std::int64_t count) {
     Floats values(static_cast<std::size_t>(count), 0.0F);
     for (std::size_t i = 0; i < values.size(); i += 16)
@@ -58,7 +59,7 @@ inline Floats sparse_input(int rank, std::int64_t count) {
     return values;
 }
 
-/// Anything between -1 and 1: what is lost depends on every detail.
+/// Returns anything between -1 and 1: what is lost depends on every detail.
 inline Floats dense_input(int rank, std::int64_t count) {
     std::mt19937 random(static_cast<unsigned>(rank) + 17);
     std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
@@ -67,7 +68,7 @@ inline Floats dense_input(int rank, std::int64_t count) {
     return values;
 }
 
-/// Whole numbers on all elements: sums are exact, but sparse codecs drop some.
+/// Returns whole numbers on all elements: sums are exact, but sparse codecs drop some.
 inline Floats whole_input(int rank, std::int64_t count) {
     Floats values = dense_input(rank, count);
     for (float& value : values) value = static_cast<float>(static_cast<int>(value * 50));
@@ -94,7 +95,7 @@ inline std::unique_ptr<Executor> make_executor(const Scenario& scenario, Channel
     return std::move(executor).value();
 }
 
-/// wait() with a watchdog: a hang is a failed test, not a hung one.
+/// Waits with a watchdog: a hang is a failed test, not a hung one.
 inline Status finish(Executor& executor) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (;;) {
@@ -124,7 +125,7 @@ inline Binding binding_of(const Floats& input, Floats& output, std::uint32_t seq
     return binding;
 }
 
-/// One rank's part of one allreduce.
+/// Does one rank's part of one allreduce.
 inline Outcome run_once(Executor& executor, MakeInput input, std::uint32_t sequence = 0) {
     const PlanSpec& spec = executor.plan().spec;
     const Floats in = input(executor.plan().rank, spec.count_elems);

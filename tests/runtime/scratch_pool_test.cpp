@@ -35,7 +35,7 @@ TEST(ScratchPool, ThoseAtTheSameTimeHaveDifferentMemory) {
     EXPECT_EQ(pool.held_bytes(), 16 * kib);
 }
 
-/// In whatever order a large and a small one come, and whether they overlap or not.
+/// This holds in whatever order a large and a small one come, and whether they overlap or not.
 TEST(ScratchPool, TheSameOperationsComeAgainWithoutMoreMemory) {
     ScratchPool pool;
     std::byte *large = nullptr, *small = nullptr;
@@ -129,8 +129,8 @@ Scenario shape_of(std::int64_t count) {
     return shape;
 }
 
-/// Twenty sizes one after another on one communicator, on rank 0: what executors hold with pools of
-/// their own, and with one together.
+/// Twenty sizes come one after another on one communicator. Rank 0 compares what executors hold
+/// with pools of their own, and with one together.
 TEST(ScratchPool, ExecutorsThatTakeTurnsHoldTheLargestOnly) {
     LoopbackWorld world(5);
     std::vector<std::size_t> own(5), together(5), largest(5);

@@ -12,7 +12,7 @@ namespace {
 
 using Peers = std::vector<int>;
 
-/// Two hosts of two ranks each below a switch; `rates` are the hosts' uplinks.
+/// Returns two hosts of two ranks each below a switch; `rates` are the hosts' uplinks.
 Tree two_hosts(const std::string& rate_of_a, const std::string& rate_of_b) {
     const std::string text = R"({"kind": "switch", "children": [
         {"kind": "host", "name": "a", "bandwidth_gbytes_per_s": )" +

@@ -47,7 +47,7 @@ class StepPool {
         }
         wake_.notify_all();
     }
-    /// What has been run for one executor since the last call.
+    /// Returns what has been run for one executor since the last call.
     std::vector<Returned> returned_to(const Executor& executor) {
         const std::scoped_lock lock(mutex_);
         return std::exchange(returned_[&executor], {});
@@ -78,7 +78,7 @@ class StepPool {
     std::vector<std::thread> threads_;
 };
 
-/// The owner's part of one turn: messages, steps out, steps back.
+/// Does the owner's part of one turn: messages, steps out, steps back.
 inline Result<Progress> turn_with(Executor& executor, StepPool& pool) {
     const Result<Progress> progress = executor.advance_messages();
     if (!progress.ok() || *progress == Progress::complete) return progress;
@@ -89,7 +89,7 @@ inline Result<Progress> turn_with(Executor& executor, StepPool& pool) {
     return progress;
 }
 
-/// Until it is complete, with a watchdog.
+/// Waits until it is complete, with a watchdog.
 inline Status finish_with(Executor& executor, StepPool& pool) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < deadline) {

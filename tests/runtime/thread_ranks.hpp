@@ -19,7 +19,7 @@ inline void on_all_ranks(LoopbackWorld& world, int ranks,
     for (std::thread& thread : threads) thread.join();
 }
 
-/// Every rank's outcome of one allreduce.
+/// Returns every rank's outcome of one allreduce.
 inline std::vector<Outcome> allreduce(const Scenario& scenario, MakeInput input,
                                       LoopbackOptions options = {}) {
     const int ranks = scenario.rank_count();

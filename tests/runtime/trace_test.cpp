@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// name, level, peer, chunk, operation, bytes
+/// A Shape is name, level, peer, chunk, operation and bytes.
 using Shape = std::tuple<std::string, int, int, std::int64_t, std::uint32_t, std::uint64_t>;
 
 std::vector<Json> spans_of(const Trace& trace) {
@@ -65,8 +65,8 @@ Status run_traced(Executor& executor, const Binding& binding, StepPool* pool) {
     return finish_with(executor, *pool);
 }
 
-/// Calls check(plan, trace) on every rank after `operations` allreduces with one executor. With a
-/// pool that runs the local steps.
+/// Calls check(plan, trace) on every rank after `operations` allreduces with one executor. If there
+/// is a pool it runs the local steps.
 template <class Check>
 void trace_on_all_ranks(Scenario shape, std::uint32_t operations, std::size_t max_spans,
                         const Check& check, StepPool* pool = nullptr) {
@@ -125,7 +125,7 @@ TEST(Trace, TheOperationContainsItsStepsAndSaysWhatItIs) {
     });
 }
 
-/// Otherwise viewers draw them into one another.
+/// Expects no overlaps in a row: viewers would draw such spans into one another.
 void expect_no_overlaps(const Trace& trace) {
     std::map<std::uint64_t, std::vector<std::pair<double, double>>> rows;
     for (const Json& span : spans_of(trace))

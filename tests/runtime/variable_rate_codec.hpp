@@ -9,9 +9,10 @@ namespace gradcoll {
 
 inline constexpr CodecId test_codec = CodecId::nm_4_8;
 
-/// Sends the upper 16 bits of each value. Variable: only those of values that are not 0, with their
-/// places, where that is shorter. Fixed: those of all values, always. Both leave the same values
-/// and residuals. For what is made afterwards.
+/// Chooses the rate for what is made afterwards. The codec sends the upper 16 bits of each value.
+/// At the variable rate it sends only those of values that are not 0, with their places, where that
+/// is shorter; at the fixed rate those of all values, always. Both leave the same values and
+/// residuals.
 void use_variable_rate(bool variable);
 
 }  // namespace gradcoll

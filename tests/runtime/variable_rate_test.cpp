@@ -19,17 +19,17 @@
 namespace gradcoll {
 namespace {
 
-/// What all ranks did in some calls of one executor.
+/// Calls is what all ranks did in some calls of one executor.
 struct Calls {
-    std::vector<std::vector<Floats>> outputs;  ///< by rank, by call
-    std::vector<Floats> residuals;             ///< by rank, at the end
-    std::vector<RunStats> stats;               ///< by rank
-    std::uint64_t planned_bytes = 0;           ///< of one call of all ranks
+    std::vector<std::vector<Floats>> outputs;  ///< one per rank, then one per call
+    std::vector<Floats> residuals;             ///< one per rank, at the end
+    std::vector<RunStats> stats;               ///< one per rank
+    std::uint64_t planned_bytes = 0;           ///< bytes of one call of all ranks
 };
 
 constexpr std::uint32_t calls_each = 2;
 
-/// Messages of different ranks overtake one another.
+/// Runs some calls, in which messages of different ranks overtake one another.
 Calls run(const Scenario& shape, MakeInput input, bool variable) {
     use_variable_rate(variable);
     const int ranks = shape.rank_count();
@@ -97,7 +97,8 @@ constexpr const char* trees[] = {"(0 1)",
                                  "((0 (1 2)) 3 (4 5 6 7))",
                                  "((0 1) (2 3) (4 (5 6)))"};
 
-/// Sparse: most blocks are shorter than their bound. Half of all elements in places: some are.
+/// Returns sparse values: most blocks are shorter than their bound. Half of all elements have
+/// values in places, so that some are not.
 Floats patchy_input(int rank, std::int64_t count) {
     Floats values = dense_input(rank, count);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -174,7 +175,8 @@ TEST(VariableRate, MessagesOfSeveralStepsGetRoomBehindTheScratch) {
 
 // ---- what a peer may send
 
-/// Up (a sum) and down (an encoding that is passed on, and one that is put together).
+/// Spoiled messages go up (a sum) and down (an encoding that is passed on, and one that is put
+/// together).
 TEST(VariableRate, SpoiledLengthsAreRefusedOnTheWayUpAndDown) {
     use_variable_rate(true);
     const Scenario shape = scenario("((0 1) (2 3 4))", 20'000, test_codec);

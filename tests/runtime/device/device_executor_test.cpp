@@ -115,7 +115,8 @@ TEST(DeviceExecutor, LongMessagesToPeersThatReadTheDeviceAreReferences) {
         EXPECT_EQ(rank.stats.sent_by_reference, 0U);
 }
 
-/// Only where the device's memory is readable by the CPU, as it is by such an MPI library.
+/// This runs only where the device's memory is readable by the CPU, as it is by such an MPI
+/// library.
 TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
     const char* readable = std::getenv("GC_TEST_DEVICE_READABLE");
     if (readable == nullptr || std::string(readable) != "on") GTEST_SKIP() << "not readable";
@@ -134,7 +135,7 @@ TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
     }
 }
 
-/// A call in place of a rank whose data are on the device, or on the host.
+/// Does a call in place of a rank whose data are on the device, or on the host.
 Outcome run_in_place(Executor& executor, DeviceSide& side, const Floats& values,
                      std::uint32_t call) {
     Floats on_host = values;
@@ -149,8 +150,8 @@ Outcome run_in_place(Executor& executor, DeviceSide& side, const Floats& values,
     return outcome;
 }
 
-/// Rank 3, whose data are on the host, cannot take part in the first of two operations of ranks
-/// whose data are on devices.
+/// TwoOutcomes are those of two operations of ranks whose data are on devices, in the first of
+/// which rank 3, whose data are on the host, cannot take part.
 struct TwoOutcomes {
     std::vector<Outcome> first = std::vector<Outcome>(5), second = std::vector<Outcome>(5);
 };
@@ -198,7 +199,7 @@ TEST(DeviceExecutor, WhoRefusesIsNamedOnEveryRankAndTheNextOperationIsRight) {
         }
 }
 
-/// What each rank says when the first message from rank 3 to rank 2 was spoiled.
+/// Returns what each rank says when the first message from rank 3 to rank 2 was spoiled.
 std::vector<DeviceOutcome> spoiled(const DeviceRanks& ranks, Spoil spoil) {
     Scenario scenario = scenario_of(long_messages);
     return allreduce_on(ranks, scenario, dense_input, 1, spoil_once(3, 2, spoil));
@@ -251,7 +252,7 @@ TEST(DeviceFailure, ACutMessageIsCorrupt) {
         EXPECT_EQ(spoiled(ranks, cut)[2].status.code(), Code::corrupt);
 }
 
-/// Nor is anything packed there.
+/// Nothing is packed there, either.
 TEST(DeviceExecutor, ACodecWithoutKernelsIsNamedAndEndsEveryRank) {
     for (const char* name : {"bound/abs=1e-3", "2:4+zstd"}) {
         const CodecId codec = *codec_from_name(name);

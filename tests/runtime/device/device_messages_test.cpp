@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-/// Nothing that was started ever ends.
+/// In an OpenLane nothing that was started ever ends.
 class OpenLane final : public Lane {
   public:
     Status start_send(int, int, const void* data, std::size_t size_bytes, std::uint32_t) override {
@@ -34,7 +34,7 @@ Step message_step(StepKind kind) {
     return step;
 }
 
-/// One rank of two, whose sends all leave from the same range.
+/// MessagesOfADevice is one rank of two, whose sends all leave from the same range.
 class MessagesOfADevice : public testing::Test {
   protected:
     void start(const Step& step, DeviceFloats& data) {

@@ -18,14 +18,14 @@
 
 namespace gradcoll {
 
-/// The plug-in that GC_DEVICE names.
+/// Returns the plug-in that GC_DEVICE names.
 inline const DevicePlugin& plugin_for_tests() {
     const DevicePlugin* plugin = Devices::of_process().plugin_if_in_use();
     if (!plugin) throw std::runtime_error(Devices::of_process().why_inactive());
     return *plugin;
 }
 
-/// Floats in device memory; the CPU cannot touch them but by copies.
+/// DeviceFloats are in device memory; the CPU cannot touch them but by copies.
 class DeviceFloats {
   public:
     DeviceFloats(DeviceSide& side, const Floats& content) : side_(side), count_(content.size()) {
@@ -56,9 +56,9 @@ class DeviceFloats {
     DeviceArea area_;
 };
 
-/// How the ranks are placed.
+/// DeviceRanks says how the ranks are placed.
 struct DeviceRanks {
-    std::vector<bool> on_device;  ///< by rank: where its data are
+    std::vector<bool> on_device;  ///< one per rank: whether its data are there
     bool share = true;            ///< peers' memory is read in place
     bool knows_devices = true;    ///< ranks of the host read references, too
     bool mpi_takes_it = false;    ///< the lane sends from the device and receives to it
@@ -73,8 +73,8 @@ inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share,
     return std::move(side).value();
 }
 
-/// Every rank's outcome of one allreduce of data on hosts, where a peer's device may be read;
-/// `look` is called with each executor afterwards, by its rank's thread.
+/// Returns every rank's outcome of one allreduce of data on hosts, where a peer's device may be
+/// read; `look` is called with each executor afterwards, by its rank's thread.
 inline std::vector<Outcome> allreduce_beside_devices(
     const Scenario& shape, MakeInput input, const std::function<void(const Executor&)>& look) {
     const int ranks = shape.rank_count();
@@ -90,7 +90,7 @@ inline std::vector<Outcome> allreduce_beside_devices(
     return outcomes;
 }
 
-/// As if the MPI library carried all messages.
+/// A CarriedChannel works as if the MPI library carried all messages.
 class CarriedChannel final : public Channel {
   public:
     explicit CarriedChannel(Channel& channel) : channel_(channel) {}
@@ -110,7 +110,8 @@ struct DeviceOutcome : Outcome {
     RunStats stats;
 };
 
-/// One rank's allreduce with its data on the device, as often as wanted; the last outcome.
+/// Does one rank's allreduce with its data on the device, as often as wanted, and returns the last
+/// outcome.
 inline DeviceOutcome run_on_device(const Scenario& scenario, Channel& channel, MakeInput input,
                                    const std::shared_ptr<DeviceSide>& side, int calls) {
     Scenario with_device = scenario;

@@ -13,7 +13,8 @@
 namespace gradcoll {
 namespace {
 
-/// Blocks of all kinds: constants, values that fit the tolerances below, and others that do not.
+/// Returns blocks of all kinds: constants, values that fit the tolerances below, and others that do
+/// not.
 Floats mixed_input(int rank, std::int64_t count) {
     Floats values = dense_input(rank, count);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -42,7 +43,7 @@ Scenario scenario_of(const Case& c) {
     return made;
 }
 
-/// What travels between which ranks, without acknowledgements.
+/// Wire keeps what travels between which ranks, without acknowledgements.
 class Wire {
   public:
     LoopbackOptions options() {
@@ -56,7 +57,7 @@ class Wire {
         };
         return options;
     }
-    /// By sender and receiver, sorted.
+    /// Returns the messages by sender and receiver, sorted.
     auto messages() {
         for (auto& [ranks, all] : messages_) std::sort(all.begin(), all.end());
         return messages_;
@@ -206,7 +207,8 @@ TEST(DeviceVariableRate, KeepsResidualsOnTheDevice) {
     });
 }
 
-/// Before anything is launched with them, if the host can see it. All ranks end.
+/// The lengths are refused before anything is launched with them, if the host can see it. All ranks
+/// end.
 TEST(DeviceVariableRate, SpoiledLengthsAreRefusedOnTheWayUpAndDown) {
     const Scenario scenario =
         scenario_of({"int8/abs=1e-2", "((0 1) (2 3 4))", 20'000, "direct", 0});

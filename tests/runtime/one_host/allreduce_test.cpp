@@ -45,7 +45,8 @@ Reducer float_sum() {
     return reducer_for(ReduceOp::sum, ElementType::f32);
 }
 
-/// Around every border: inline, one block, a block a rank, many rounds of the slots.
+/// These counts are around every border: inline, one block, a block a rank, many rounds of the
+/// slots.
 const std::size_t counts[] = {0,   1,   15,   16,   124,  125,  250,  251,  511,
                               512, 513, 1023, 1024, 1025, 4096, 5000, 20011};
 

@@ -17,7 +17,8 @@
 
 namespace gradcoll::test {
 
-/// Small parts, so that short vectors already take many blocks. Two ranks do all sizes flat.
+/// Returns small parts, so that short vectors already take many blocks. Two ranks do all sizes
+/// flat.
 inline OneHostChoices small_choices(int rank_count = 4) {
     OneHostChoices choices;
     choices.sizes = {1000, 4096};
@@ -27,7 +28,7 @@ inline OneHostChoices small_choices(int rank_count = 4) {
     return choices;
 }
 
-/// All collectives of one rank.
+/// HostRank has all collectives of one rank.
 struct HostRank {
     HostRank(std::byte* area, int number, int rank_count, const OneHostChoices& choices)
         : rank(number),
@@ -49,7 +50,7 @@ struct HostRank {
     OneHostReduceScatter reduce_scatter;
 };
 
-/// Memory for so many ranks, and what each of them does in a thread of its own.
+/// A Host is memory for so many ranks, and what each of them does in a thread of its own.
 class Host {
   public:
     Host(int rank_count, const OneHostChoices& choices)

@@ -17,11 +17,11 @@ using test::small_choices;
 
 enum class Kind { bcast, reduce, allgather, reduce_scatter, barrier, allreduce, count };
 
-/// One call of a program that all ranks run.
+/// Call is one call of a program that all ranks run.
 struct Call {
     Kind kind = Kind::barrier;
     int root = 0;
-    std::size_t count = 0;  ///< of a block, where there are blocks
+    std::size_t count = 0;  ///< elements of a block, where there are blocks
     std::uint64_t number = 0;
 
     std::uint64_t signature() const {
@@ -30,7 +30,8 @@ struct Call {
     }
 };
 
-/// Of all sizes that matter: none, beside the flag, one block, more blocks than slots.
+/// Returns calls of all sizes that matter: none, beside the flag, one block, more blocks than
+/// slots.
 std::vector<Call> program(unsigned seed, int ranks, int length) {
     std::minstd_rand random(seed);
     const std::size_t counts[] = {0, 1, 15, 60, 61, 200, 600, 1024, 1025, 3000, 9001};
@@ -47,7 +48,7 @@ std::vector<Call> program(unsigned seed, int ranks, int length) {
     return calls;
 }
 
-/// Whole numbers, so that the order of sums does not matter.
+/// Returns a whole number, so that the order of sums does not matter.
 std::int32_t value(const Call& call, int rank, std::size_t index) {
     return static_cast<std::int32_t>(
         (call.number * 31 + static_cast<std::size_t>(rank) * 977 + index * 7) % 10007);
@@ -178,7 +179,7 @@ class Player {
     int ranks_;
 };
 
-/// Now and then a rank falls behind, some of them often.
+/// Lets a rank fall behind now and then, some of them often.
 void dawdle(std::minstd_rand& random, int rank) {
     const unsigned one_in = rank % 2 == 0 ? 40 : 8;
     if (random() % one_in == 0)
@@ -223,7 +224,7 @@ TEST_P(MixedCalls, WhoWaitsForNobodyDoesNotOverrunASleeper) {
         }
 }
 
-/// Whatever the last rank calls instead: it gets an error, nobody hangs, and the next call is
+/// Whatever the last rank calls instead, it gets an error, nobody hangs, and the next call is
 /// right. Those that wait for the last rank get an error, too.
 TEST_P(MixedCalls, AnotherCallOfOneRankIsAnErrorAndTheNextCallIsRight) {
     const int ranks = GetParam();
