@@ -70,7 +70,7 @@ TEST(Gathering, CompleteOnesHaveTheHighestPriority) {
     EXPECT_TRUE(gathering.add(1, ready_of(2, 7), 0).ok());
 }
 
-/// With the ranks that differ, not those that told of them.
+/// The error names the ranks that differ, not those that told of them.
 TEST(Gathering, DifferencesAreNamedByRankOverSeveralHops) {
     const Tree tree = tree_of_hosts({{0}, {1, 2}});
     Gathering host(circle_of_hosts(tree, 1).members);

@@ -17,7 +17,7 @@ Ready ready_as(std::uint32_t number) {
     return {number, 0, 100, 7, 0, "", "", 0, ""};
 }
 
-/// Names, or numbers of those that have one, in the order in which they begin.
+/// Returns names, or numbers of those that have one, in the order in which they begin.
 std::vector<std::string> begun(Coordinator& coordinator) {
     std::vector<std::string> names;
     std::vector<Verdict> verdicts;

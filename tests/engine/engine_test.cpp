@@ -13,13 +13,13 @@
 namespace gradcoll {
 namespace {
 
-/// What one rank has of a gradient.
+/// Owned is what one rank has of a gradient.
 struct Owned {
     Floats input;
     Floats output;
 };
 
-/// A sum over a plan of its own.
+/// A WorkOfTest is a sum over a plan of its own.
 class WorkOfTest final : public Work {
   public:
     WorkOfTest(const Scenario& shape, Channel& channel, OperationNumbers& numbers, Owned& data)
@@ -40,7 +40,8 @@ class WorkOfTest final : public Work {
     Owned& data_;
 };
 
-/// Sums of several gradients as one, one behind the other; makes a sum for each pack.
+/// A PackerOfTest sums several gradients as one, one behind the other; it makes a sum for each
+/// pack.
 class PackerOfTest final : public GradientPacker {
   public:
     using Find = std::function<Owned&(const Gradient&)>;
@@ -99,7 +100,7 @@ class PackerOfTest final : public GradientPacker {
 
 struct Job {
     std::string tree = "((0 1) 2)";
-    std::vector<std::int64_t> counts;  ///< of the gradients
+    std::vector<std::int64_t> counts;  ///< counts of the gradients
     CodecId codec = CodecId::exact;
     EngineOptions options{.compute_threads = 1,
                           .own_thread = true,
@@ -109,7 +110,7 @@ struct Job {
     int steps = 2;
     bool flushes = false;
     std::uint64_t pack_bytes = 0;           ///< gradients of up to a fourth of it are packed
-    std::vector<std::vector<int>> hosts{};  ///< whose lowest ranks tell for all; empty: none
+    std::vector<std::vector<int>> hosts{};  ///< hosts whose lowest ranks tell for all; empty: none
 };
 
 Floats input_of(const Job& job, int rank, std::size_t gradient, int step) {
@@ -123,7 +124,7 @@ std::string name_of_gradient(std::size_t gradient) {
     return "layer." + std::to_string(gradient);
 }
 
-/// One rank's part: all gradients, in an order of its own in every step.
+/// A RankOfJob is one rank's part: all gradients, in an order of its own in every step.
 class RankOfJob {
   public:
     RankOfJob(const Job& job, Channel& data, Channel& control)
@@ -138,7 +139,7 @@ class RankOfJob {
           engine_(Engine::make(control, options_with(job, packer_, data.rank())).value()),
           random_(static_cast<unsigned>(data.rank()) + 1) {}
 
-    /// By step, by gradient.
+    /// Returns the results by step and by gradient.
     std::vector<std::vector<Floats>> run() {
         std::vector<std::vector<Floats>> results;
         for (int step = 0; step < job_.steps; ++step) {
@@ -158,7 +159,7 @@ class RankOfJob {
         return results;
     }
 
-    /// As its engine counts them, too.
+    /// Returns how many gradients were packed; its engine must have counted as many.
     std::size_t packed() const {
         const EngineFigures figures = engine_->figures();
         EXPECT_EQ(figures.sums, job_.counts.size() * static_cast<std::size_t>(job_.steps));
@@ -276,7 +277,8 @@ TEST(Engine, BeginsNoMoreThanThereIsRoomFor) {
     expect_right(job);
 }
 
-/// Long ones among many short ones, which are packed as they meet; every rank packs the same.
+/// There are long gradients among many short ones, which are packed as they meet; every rank packs
+/// the same.
 TEST(Engine, ShortGradientsArePacked) {
     Job job{.counts = {}, .steps = 4, .pack_bytes = 1600};
     for (std::int64_t i = 0; i < 200; ++i) job.counts.push_back(i % 10 == 0 ? 5'000 : i % 101);

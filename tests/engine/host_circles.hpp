@@ -7,7 +7,7 @@
 
 namespace gradcoll {
 
-/// Hosts at one switch.
+/// Returns the tree of hosts at one switch.
 inline Tree tree_of_hosts(const std::vector<std::vector<int>>& hosts) {
     TreeSpec root;
     root.kind = VertexKind::fabric_switch;

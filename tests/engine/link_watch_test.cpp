@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::uint64_t us = 1000;
 
-/// Steps of a program: ten gradients each, whose bytes take 100 us each on links as said.
+/// Steps are those of a program: ten gradients each, whose bytes take 100 us each on links as said.
 class Steps {
   public:
-    /// One step in which links carry this part of what is said of them, `at_once` sums at a time.
+    /// Runs one step in which links carry this part of what is said of them, `at_once` sums at a
+    /// time.
     void step(double carried, int at_once = 1, double worked = 0) {
         const auto took = static_cast<std::uint64_t>(100 * us / carried);
         for (std::uint32_t first = 0; first < gradients;
@@ -81,7 +82,7 @@ TEST(LinkWatch, LinksThatGetSlowerAreFoundLater) {
     EXPECT_NEAR(steps.planned_for(), 0.9, 0.05);
 }
 
-/// A few slow steps, a step now and then, and what comes and goes.
+/// A few slow steps, a step now and then, and what comes and goes must not count.
 TEST(LinkWatch, WhatDoesNotLastIsNotBelieved) {
     Steps steps;
     steps.steps(10, 1);
@@ -115,7 +116,7 @@ TEST(LinkWatch, LinksAreNotToBlameForWhatCoresTake) {
     EXPECT_EQ(steps.plans(), 1);
 }
 
-/// Names that never come again.
+/// The names of these gradients never come again.
 TEST(LinkWatch, GradientsThatAreSummedOnceTellOfLinksToo) {
     LinkWatch watch;
     std::uint64_t now = 1;
