@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t plain = static_cast<std::size_t>(-1);
 
-/// `sizes`: of blocks, or `plain`.
+/// Returns the list for blocks of these `sizes`, or `plain`.
 std::vector<std::byte> list_of(const std::vector<std::size_t>& sizes) {
     std::vector<std::byte> list(sizes.size() * block_length_bytes);
     const auto write = [&sizes](BlockLengthsWriter writer) {

@@ -26,7 +26,7 @@ double lognormal(std::mt19937_64& draw) {
     return (draw() & 1) != 0 ? size : -size;
 }
 
-/// Rounded to the type; too large becomes the largest.
+/// Rounds to the type; too large becomes the largest.
 std::uint64_t finite_bits(ElementType type, double value) {
     const std::uint64_t bits = bits_of(type, value);
     if (std::isfinite(value_of(type, bits))) return bits;

@@ -11,19 +11,19 @@
 
 namespace gradcoll::test {
 
-/// How much work the tests do: 1, or what GC_TEST_BOUND_FACTOR says.
+/// Returns how much work the tests do: 1, or what GC_TEST_BOUND_FACTOR says.
 std::size_t bound_factor();
 
-/// All instruction sets of this CPU, told the tolerance; scalar first.
+/// Returns all instruction sets of this CPU, told the tolerance; scalar first.
 std::vector<Codec> bound_codecs(ElementType type, double abs);
 
-/// Whether |x - sent| <= abs in real numbers, or x is not finite and comes back bit by bit, as all
-/// do that may lose nothing.
+/// An ExactLook finds out whether |x - sent| <= abs in real numbers, or x is not finite and comes
+/// back bit by bit, as all do that may lose nothing.
 class ExactLook {
   public:
     ExactLook(ElementType type, double abs);
     bool allows(std::uint64_t x, std::uint64_t sent) const;
-    /// The same for a value that need not be one of the type.
+    /// Does the same for a value that need not be one of the type.
     bool allows_value(double x, double sent) const;
     double value(std::uint64_t bits) const;
 
@@ -38,7 +38,7 @@ class ExactLook {
 void expect_sums_kept(const Codec& codec, const Bytes& plain, const Bytes& residual,
                       const std::function<bool(double wanted, double sent)>& allows);
 
-/// Values by name: draws of a generator made into the value at place i.
+/// A BoundShape has values by name: draws of a generator made into the value at place i.
 struct BoundShape {
     const char* name;
     std::uint64_t (*element)(ElementType type, std::mt19937_64& draw, std::size_t i);

@@ -27,7 +27,7 @@ class BoundCorruption : public testing::TestWithParam<ElementType> {
         out.resize(codec.encode(plain.data(), count, out.data()));
         return out;
     }
-    /// All instruction sets agree.
+    /// Returns whether the bytes decode, on which all instruction sets must agree.
     bool decodes(const Bytes& encoded, std::size_t count) {
         const std::vector<Codec> codecs = bound_codecs(type(), 0);
         const bool taken = decodes(codecs[0], encoded, count);

@@ -28,7 +28,7 @@ std::size_t words_of_lane(std::size_t elems, int width) {
     return (rows * static_cast<std::size_t>(width) + 31) / 32;
 }
 
-/// Bit b of element i: element i is the (i / 16)th of lane i % 16.
+/// Returns the place of bit b of element i: element i is the (i / 16)th of lane i % 16.
 std::size_t place_of_bit(std::size_t i, int b, int width) {
     const std::size_t in_lane =
         i / bound_lanes * static_cast<std::size_t>(width) + static_cast<std::size_t>(b);
@@ -59,7 +59,7 @@ int bits_for(std::int64_t most) {
     return std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most))));
 }
 
-/// `Float` is what the type is calculated in; each line one rounded operation.
+/// BoundBlock calculates in `Float`, which the type says; each line is one rounded operation.
 template <class Float>
 class BoundBlock {
     static constexpr bool is_fp64 = sizeof(Float) == 8;
@@ -98,7 +98,7 @@ class BoundBlock {
         return std::fabs(low - middle) <= limit() && std::fabs(high - middle) <= limit();
     }
 
-    /// 0: none.
+    /// Returns 0 if there is no step.
     double step(Float low, Float high) const {
         const double most = std::max(std::fabs(low), std::fabs(high));
         double narrowing = 0;
@@ -153,7 +153,7 @@ class BoundBlock {
         append_packed(out, codes, width);
     }
 
-    /// False: they would not be shorter.
+    /// Returns false if differences would not be shorter.
     bool append_differences(Bytes& out, const std::vector<std::int64_t>& codes, int width,
                             Float step) const {
         if (width == 32) return false;
@@ -190,7 +190,7 @@ class BoundBlock {
     std::vector<Float> values_;
 };
 
-/// The bytes from `at` on; afterwards that is the next block.
+/// Decodes the bytes from `at` on; afterwards that is the next block.
 template <class Float>
 Bytes decode_bound_block(ElementType type, const Bytes& in, std::size_t& at, std::size_t elems) {
     const auto word = number_at<std::uint32_t>(in, at);

@@ -35,7 +35,7 @@ class Bound : public testing::TestWithParam<ElementType> {
         for (const double value : values) append_element(out, type(), bits_of(type(), value));
         return out;
     }
-    /// The place of the first element that came back wrong; their number if none did.
+    /// Returns the place of the first element that came back wrong; their number if none did.
     static std::size_t first_wrong(const ExactLook& look, const Bytes& plain, const Bytes& back,
                                    ElementType type) {
         const std::size_t count = elements_in(plain, type);
@@ -145,7 +145,7 @@ TEST_P(Bound, ABlockWithinTheToleranceIsOneValue) {
     }
 }
 
-/// Bits a value, header and all.
+/// The sizes are bits a value, header and all.
 TEST(BoundSizes, AreThoseOfTheTable) {
     struct Row {
         const char* shape;

@@ -17,8 +17,8 @@ void set_bit(Bytes& bytes, std::size_t at) {
     bytes[at / 8] |= static_cast<std::byte>(1 << at % 8);
 }
 
-/// Where bit k (0 to 2) of a block's group lies. The last 32 groups take the fourth bits of the
-/// others: bit k those of 32 groups from 32 k on.
+/// Returns where bit k (0 to 2) of a block's group lies. The last 32 groups take the fourth bits of
+/// the others: bit k those of 32 groups from 32 k on.
 std::size_t packed_place(std::size_t group, std::size_t k) {
     constexpr std::size_t own = groups_of_block / 4 * 3;
     return group < own ? 4 * group + k : 4 * (32 * k + group - own) + 3;
@@ -53,7 +53,7 @@ void append(Bytes& out, const Bytes& more) {
     out.insert(out.end(), more.begin(), more.end());
 }
 
-/// Of `elems` elements, at most a block: bytes of N:M's masks, and its values.
+/// Layout is that of `elems` elements, at most a block: bytes of N:M's masks, and its values.
 struct Layout {
     std::size_t mask_bytes, values;
     Layout(const Chain& chain, std::size_t elems)

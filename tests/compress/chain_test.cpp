@@ -39,7 +39,7 @@ class ChainOfCodecs : public testing::TestWithParam<CodecCase> {
         Bytes out;
         return decodes(encoded, count, out);
     }
-    /// What N:M alone keeps.
+    /// Returns what N:M alone keeps.
     Bytes chosen_of(const Bytes& plain) const {
         return reference_decode(chain().chooser, type(),
                                 reference_encode(chain().chooser, type(), plain),
@@ -48,7 +48,8 @@ class ChainOfCodecs : public testing::TestWithParam<CodecCase> {
     Codec codec_;
 };
 
-/// Half a step of all that lies between the smallest and the largest value, and rounding.
+/// The bound is half a step of all that lies between the smallest and the largest value, and
+/// rounding.
 TEST_P(ChainOfCodecs, KeepsWhatNmKeepsWithinHalfAStep) {
     for (const std::size_t count : {std::size_t{511}, std::size_t{512}, std::size_t{1537}}) {
         const Bytes plain = make_data(Data::normal, type(), count), chosen = chosen_of(plain);
@@ -72,7 +73,7 @@ TEST_P(ChainOfCodecs, KeepsWhatNmKeepsWithinHalfAStep) {
     }
 }
 
-/// N:M bits of a group of a whole block: three travel, and all eight combinations may arrive.
+/// Three of the N:M bits of a group of a whole block travel, and all eight combinations may arrive.
 TEST_P(ChainOfCodecs, OfEveryGroupTheMasksOfNmAndFloodsAreTakenAndNoOthers) {
     const Bytes good = encode(make_data(Data::normal, type(), block));
     for (std::size_t group = 0; group < block / 4; ++group)
@@ -124,7 +125,7 @@ Bytes bytes_of(std::initializer_list<int> values) {
     return out;
 }
 
-/// The examples of compress/chain/README.md.
+/// These are the examples of compress/chain/README.md.
 TEST(ChainByHand, FiveElementsWithAStepOfOne) {
     const float in[] = {0, -2, 253, 1, 7};
     Bytes out(15);

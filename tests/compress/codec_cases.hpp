@@ -22,30 +22,33 @@ struct CodecCase {
     ElementType type;
     InstructionSet isa;
 };
-/// All codecs, those that take a tolerance also with each of these, and with a relative one.
+/// Returns all codecs, those that take a tolerance also with each of these, and with a relative
+/// one.
 std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolerances);
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();
-/// Of an N:M codec, or of a chain that begins with one: N and M, as its name says.
+/// Group is that of an N:M codec, or of a chain that begins with one: N and M, as its name says.
 struct Group {
     std::size_t keep, group;
 };
 std::optional<Group> group_of(CodecId codec);
-/// Of the library's own codecs all but those of variable rate, and packed ones.
+/// Returns whether devices run it: all of the library's own codecs but those of variable rate, and
+/// packed ones.
 bool runs_on_devices(CodecId codec);
-/// "2_4_fp32_avx512".
+/// Returns a name such as "2_4_fp32_avx512".
 std::string case_name(const testing::TestParamInfo<CodecCase>& info);
 
-/// Inputs by name: what a gradient looks like, what tests ties, and what a diverging run produces.
+/// Data names inputs: what a gradient looks like, what tests ties, and what a diverging run
+/// produces.
 enum class Data { normal, ties, special };
 inline constexpr Data all_data[] = {Data::normal, Data::ties, Data::special};
 Bytes make_data(Data data, ElementType type, std::size_t count, std::uint32_t seed = 1);
 
-/// 0 to 70, around one and two blocks, and a large odd one.
+/// Returns 0 to 70, around one and two blocks, and a large odd one.
 std::vector<std::size_t> hard_counts();
 
-/// A buffer of exactly `bytes` on the heap (so that a sanitizer sees every overrun) between two
-/// canaries, at `shift` bytes from an aligned address.
+/// A GuardedBuffer has exactly `bytes` on the heap (so that a sanitizer sees every overrun) between
+/// two canaries, at `shift` bytes from an aligned address.
 class GuardedBuffer {
   public:
     explicit GuardedBuffer(std::size_t bytes, std::size_t shift = 0);
@@ -61,7 +64,7 @@ class GuardedBuffer {
     std::unique_ptr<std::byte[]> storage_;
 };
 
-/// Whether two arrays have the same bits, any NaN being equal to any other.
+/// Returns whether two arrays have the same bits, any NaN being equal to any other.
 testing::AssertionResult same_but_nan_payload(ElementType type, const Bytes& got,
                                               const Bytes& want);
 

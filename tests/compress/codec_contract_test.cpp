@@ -81,7 +81,7 @@ TEST_P(CodecContract, DroppedElementsAddPlusZero) {
     EXPECT_EQ(sum, decoded);  // -0 + +0 is +0, -0 + x is x
 }
 
-/// In every other group so many values are not finite: up to N they arrive and the others are their
+/// So many values of every other group are not finite: up to N they arrive and the others are their
 /// neighbours' zeros; more, and nothing but NaN comes out of the group.
 TEST_P(CodecContract, GroupsWithMoreThanNNonFiniteValuesAreNaNThroughout) {
     if (!group_of(codec_.id)) return;
@@ -133,7 +133,7 @@ TEST_P(CodecContract, TouchesNothingOutsideItsBuffersAtAnyAlignment) {
         }
 }
 
-/// From buffers of exactly that length, so that a sanitizer sees what reads too far.
+/// Decodes from buffers of exactly that length, so that a sanitizer sees what reads too far.
 bool decodes_from(const Codec& codec, const Bytes& encoded, std::size_t length, std::size_t count) {
     const auto in = std::make_unique<std::byte[]>(length);
     std::copy_n(encoded.begin(), std::min(length, encoded.size()), in.get());

@@ -15,7 +15,7 @@ class CodecCorruption : public testing::TestWithParam<CodecCase> {
     void SetUp() override {
         codec_ = *codec_for(GetParam().codec, GetParam().type, GetParam().isa);
     }
-    /// What decode says of bytes in buffers of exactly the right size.
+    /// Returns what decode says of bytes in buffers of exactly the right size.
     bool decodes(const Bytes& encoded, std::size_t count) const {
         const auto in = std::make_unique<std::byte[]>(encoded.size());
         std::copy(encoded.begin(), encoded.end(), in.get());
@@ -62,7 +62,7 @@ TEST_P(CodecCorruption, UnusedBitsOfTheLastMaskWordMustBeZero) {
     }
 }
 
-/// Some bytes or bits changed, all of them, or the length.
+/// Returns the bytes with some bytes or bits changed, all of them, or the length.
 Bytes mutated(Bytes bytes, std::mt19937& draw) {
     const auto some = [&](std::size_t below) { return static_cast<std::size_t>(draw() % below); };
     const std::size_t length = bytes.size();

@@ -15,7 +15,7 @@ std::vector<WarpJob>& started() {
     static std::vector<WarpJob> jobs;
     return jobs;
 }
-/// N:M of floats, and exact for all types; remembers the jobs.
+/// Returns kernels for N:M of floats, and exact for all types; they remember the jobs.
 BatchKernel kernel_of(CodecId codec, const CodecParameters&, ElementType type, CodecWork) {
     if (!codec_supports(codec, type) || type == ElementType::opaque) return {};
     return {[](const Batch& batch, unsigned, void*) -> const char* {

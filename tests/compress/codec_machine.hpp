@@ -19,7 +19,7 @@ class CodecMachine {
     virtual TestMemory& memory() = 0;
 };
 
-/// The one of this program; null where there is none: then all its tests are skipped.
+/// Returns the machine of this program, or null if there is none: then all its tests are skipped.
 CodecMachine* codec_machine();
 
 }  // namespace gradcoll::test

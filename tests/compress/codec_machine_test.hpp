@@ -22,7 +22,7 @@ class CodecMachineTest : public testing::TestWithParam<CodecCase> {
     TestArray array(const Bytes& content, TestArray::Use use, std::size_t shift = 0) const {
         return {machine_->memory(), content, use, shift};
     }
-    /// Launches one job; whether the payload was called invalid.
+    /// Launches one job, and returns whether the payload was called invalid.
     bool launch(CodecWork work, CodecForm form, const CodecJob& job) const {
         const TestArray invalid = array(Bytes(4), TestArray::Use::written);
         const CodecLaunch call{work,

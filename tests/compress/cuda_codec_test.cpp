@@ -56,7 +56,8 @@ TEST_F(CudaCodec, WorkOfOneStreamRunsInItsOrderWithoutWaitingBetween) {
     EXPECT_EQ(invalid.content(), Bytes(4));
 }
 
-/// bf16, so that 5 GB of values are enough. The last elements are what a 32-bit index would miss.
+/// The values are bf16, so that 5 GB of them are enough. The last elements are what a 32-bit index
+/// would miss.
 TEST_F(CudaCodec, CountsBeyond32Bits) {
     const std::size_t count = (std::size_t{1} << 31) + 513 + 7, tail = 512 * 4 + 513 + 7;
     const std::size_t values = 2 * count, payload = bound_bytes(CodecId::nm_2_4, 2, count);

@@ -65,7 +65,7 @@ TEST_P(Dither, EveryInstructionSetGivesTheSameBytes) {
     }
 }
 
-/// Bytes as without a seed are decoded: the same kernel serves.
+/// Bytes are decoded as without a seed: the same kernel serves.
 TEST_P(Dither, EncodingsAreThoseOfTheFormatWithoutASeed) {
     const Bytes plain = make_data(Data::special, type(), 700);
     const Bytes encoded = encode(codec(9), plain);

@@ -19,7 +19,8 @@ void append_raw(Bytes& out, Number value) {
     std::memcpy(out.data() + out.size() - sizeof value, &value, sizeof value);
 }
 
-/// A block to encode. `Float` is what the type is calculated in; each line one rounded operation.
+/// An EscapingBlock is a block to encode. `Float` is what the type is calculated in; each line is
+/// one rounded operation.
 template <class Float>
 class EscapingBlock {
     static constexpr double rounding = sizeof(Float) == 8 ? 0x1p-53 : 0x1p-24;
@@ -66,7 +67,7 @@ class EscapingBlock {
     }
     int last() const { return (1 << (bits_ - 1)) - 1; }
 
-    /// All elements have the same bits, and are numbers.
+    /// Returns the encoding if all elements have the same bits, and are numbers.
     Bytes constant() const {
         Bytes out;
         for (std::size_t i = 0; i < values_.size(); ++i)
@@ -152,7 +153,7 @@ class EscapingBlock {
         return drawn[4];
     }
 
-    /// As without a tolerance, but for codes from -last to last.
+    /// Returns the grid that serves without a tolerance, but for codes from -last to last.
     Grid over(Float low, Float high) const {
         const auto first = static_cast<Float>(-last());
         if (low == high) {
@@ -255,7 +256,7 @@ Float take_number(const std::byte*& at) {
     return value;
 }
 
-/// Bytes that an encoder wrote.
+/// Decodes bytes that an encoder wrote.
 template <class Float>
 void decode_block_as(int bits, ElementType type, const std::byte*& at, std::size_t elems,
                      Bytes& out) {

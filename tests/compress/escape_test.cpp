@@ -18,7 +18,7 @@ constexpr CodecParameters told[] = {{.abs = 1e-310}, {.abs = 1e-39}, {.abs = 1e-
                                     {.rel = 0.01},   {.rel = 0.1},   {.rel = 0.9}};
 constexpr CodecId quantizers[] = {CodecId::int4, CodecId::int8, CodecId::int16};
 
-/// All instruction sets of this CPU, told that; scalar first.
+/// Returns the codec on all instruction sets of this CPU, told that; scalar first.
 std::vector<Codec> told_codecs(CodecId quantizer, ElementType type,
                                const CodecParameters& parameters) {
     const CodecId id = *codec_with(quantizer, parameters);
@@ -41,7 +41,7 @@ Bytes decoded_by(const Codec& codec, const Bytes& encoded, std::size_t count) {
     return out;
 }
 
-/// Whether |x - sent| is at most `rel` |x| in real numbers: products of fp64 need 106 bits.
+/// Returns whether |x - sent| is at most `rel` |x| in real numbers: products of fp64 need 106 bits.
 bool is_relatively_near(double x, double sent, double rel) {
     const double off = std::fabs(x - sent), allowed = rel * std::fabs(x);
     if (off < allowed * (1 - 1e-12)) return true;
@@ -65,7 +65,7 @@ class Promise {
     double value(std::uint64_t bits) const { return look_.value(bits); }
 
   private:
-    /// Zeros and what has not all its digits.
+    /// Returns whether the value is zero or has not all its digits.
     bool is_small(double value) const {
         const double least = type_ == ElementType::f64   ? 0x1p-1022
                              : type_ == ElementType::f16 ? 0x1p-14
@@ -84,7 +84,7 @@ class Escape : public testing::TestWithParam<ElementType> {
     ElementType wide() const {
         return type() == ElementType::f64 ? ElementType::f64 : ElementType::f32;
     }
-    /// use(quantizer, parameters) for all there are of the type.
+    /// Calls use(quantizer, parameters) for all there are of the type.
     template <class Use>
     void for_all(Use use) const {
         for (const CodecId quantizer : quantizers)
@@ -263,7 +263,7 @@ TEST_P(Escape, MarksWithoutTheirElementsAreRefused) {
         }
 }
 
-/// Bits a value, header and all; compress/quant/README.md has the table.
+/// The sizes are bits a value, header and all; compress/quant/README.md has the table.
 TEST(EscapeSizes, AreThoseOfTheTable) {
     struct Row {
         const char* shape;

@@ -47,7 +47,7 @@ std::vector<Vector> vectors_of(CodecId codec) {
     return vectors;
 }
 
-/// As one job of a launch.
+/// Encodes as one job of a launch.
 Bytes encoded_by(CodecMachine& machine, CodecId codec, const Vector& v) {
     const std::size_t count = elements_in(v.plain, v.type);
     const TestArray in(machine.memory(), v.plain, TestArray::Use::read);
@@ -89,8 +89,8 @@ TEST_P(Golden, GpuKernelsEncodeToThePinnedBytes) {
             << name_of(v.type) << ", " << elements_in(v.plain, v.type) << " elements";
 }
 
-/// The library's own; stages from outside keep their bytes elsewhere. Those that take a tolerance
-/// lose nothing without one.
+/// Returns the library's own; stages from outside keep their bytes elsewhere. Those that take a
+/// tolerance lose nothing without one.
 std::vector<CodecId> own_lossy_codecs() {
     std::vector<CodecId> codecs = codecs_with_tolerances({0.001, 0.25});
     for (const char* seeded : {"int8/seed=7", "int4/seed=7", "int16/seed=7"})
@@ -103,7 +103,7 @@ std::vector<CodecId> own_lossy_codecs() {
 
 INSTANTIATE_TEST_SUITE_P(Lossy, Golden, testing::ValuesIn(own_lossy_codecs()));
 
-/// The example of compress/nm/README.md.
+/// This is the example of compress/nm/README.md.
 TEST(GoldenByHand, FiveFp32ElementsAsTwoOfFour) {
     const float in[] = {1.0f, -3.0f, 2.0f, -2.0f, 0.5f};
     std::byte out[16];
@@ -111,7 +111,7 @@ TEST(GoldenByHand, FiveFp32ElementsAsTwoOfFour) {
     EXPECT_EQ(Bytes(out, out + 16), from_hex("06000000000040c0000000400000003f"));
 }
 
-/// The example of compress/cast/README.md.
+/// This is the example of compress/cast/README.md.
 TEST(GoldenByHand, Fp32AsBf16RoundsToEvenAndKeepsNan) {
     const std::uint32_t in[] = {0x3f800000, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800001};
     std::byte out[10];
@@ -119,7 +119,7 @@ TEST(GoldenByHand, Fp32AsBf16RoundsToEvenAndKeepsNan) {
     EXPECT_EQ(Bytes(out, out + 10), from_hex("803f803f823f807fc07f"));
 }
 
-/// The examples of compress/quant/README.md.
+/// These are the examples of compress/quant/README.md.
 TEST(GoldenByHand, QuantizedValuesWithAStepOfOne) {
     std::byte out[13];
     const float whole[] = {-2, 0, 1, 253, 7};
@@ -147,7 +147,7 @@ TEST(GoldenByHand, QuantizedValuesAndEscapesWithinAHalf) {
     EXPECT_EQ(encoded({2.5F, 2.5F, 2.5F, 2.5F, 2.5F}), from_hex("0000000000002040"));
 }
 
-/// The examples of compress/bound/README.md.
+/// These are the examples of compress/bound/README.md.
 TEST(GoldenByHand, TwentyWholeNumbersAndNearlyEqualOnesWithinAQuarter) {
     const Codec codec = *codec_for(*codec_from_name("bound/abs=0.25"), ElementType::f32);
     float in[20];

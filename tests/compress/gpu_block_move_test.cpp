@@ -20,7 +20,7 @@ Bytes bytes_of(const Table& table) {
     return bytes;
 }
 
-/// A table of blocks, where they go, and what memory holds before and after.
+/// Case has a table of blocks, where they go, and what memory holds before and after.
 struct Case {
     Table from, to, moved;
     Bytes in, out, want;
@@ -55,7 +55,7 @@ class GpuBlockMove : public testing::Test {
         machine_ = codec_machine();
         if (machine_ == nullptr) GTEST_SKIP() << "no CUDA device";
     }
-    /// The arrays of a case where the machine reaches them.
+    /// Placed has the arrays of a case where the machine reaches them.
     struct Placed {
         Placed(TestMemory& memory, const Case& c, std::size_t shift)
             : in(memory, c.in, Use::read, 0),

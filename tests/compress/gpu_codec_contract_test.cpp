@@ -10,7 +10,7 @@ namespace {
 
 using Use = TestArray::Use;
 
-/// How the arrays of a case lie and which form is asked for.
+/// Way says how the arrays of a case lie and which form is asked for.
 struct Way {
     CodecForm form = CodecForm::by_alignment;
     std::size_t values_shift = 0, payload_shift = 0;
@@ -90,7 +90,7 @@ class GpuCodec : public CodecMachineTest {
         ASSERT_EQ(first_wrong(sum.content(), want, base, decoded), count) << "first wrong element";
         ASSERT_TRUE(sum.canaries_intact()) << count << " elements";
     }
-    /// The first element that differs; of two NaN any NaN is right.
+    /// Returns the first element that differs; of two NaN any NaN is right.
     std::size_t first_wrong(const Bytes& got, const Bytes& want, const Bytes& a,
                             const Bytes& b) const {
         const ElementType type = codec_.type;
@@ -104,7 +104,7 @@ class GpuCodec : public CodecMachineTest {
                 break;
         return i;
     }
-    /// All four works on data of one kind.
+    /// Expects all four works to be right on data of one kind.
     void expect_all(Data data, std::size_t count, const Way& way) const {
         const Bytes plain = make_data(data, codec_.type, count);
         ASSERT_NO_FATAL_FAILURE(expect_encodes(plain, way));
@@ -114,7 +114,7 @@ class GpuCodec : public CodecMachineTest {
     }
 };
 
-/// Around windows, loose pieces and blocks, and at steps between.
+/// Returns counts around windows, loose pieces and blocks, and at steps between.
 std::vector<std::size_t> sampled_counts(std::size_t last, std::size_t step) {
     std::vector<std::size_t> counts{1, 2, 3, 5, 7, 15, 17, 31, 33, 511, 512, 513, 1024, 1025, 2049};
     for (std::size_t count = 0; count <= last; count += step) counts.push_back(count);

@@ -31,12 +31,12 @@ class GpuEscape : public CodecMachineTest {
   protected:
     std::size_t elems_of(const Bytes& plain) const { return plain.size() / elem(); }
 
-    /// A message: blocks one behind the other, and where they lie.
+    /// A Message has blocks one behind the other, and where they lie.
     struct Message {
         Bytes bytes;
         std::vector<CodedBlock> blocks;
     };
-    /// encode(from, elems, out) for each block of the reference.
+    /// Calls encode(from, elems, out) for each block of the reference.
     template <class Encode>
     Message encoded(std::size_t count, Encode encode) const {
         Message message;
@@ -51,14 +51,14 @@ class GpuEscape : public CodecMachineTest {
         }
         return message;
     }
-    /// As the codec encodes, whether it pays or not.
+    /// Encodes as the codec does, whether it pays or not.
     Message encoding_of(const Bytes& plain) const {
         return encoded(elems_of(plain), [&](std::size_t from, std::size_t elems, std::byte* out) {
             const std::size_t size = codec_.encode(plain.data() + from * elem(), elems, out);
             return CodedBlock{0, static_cast<std::uint32_t>(size), 0};
         });
     }
-    /// As it is sent. `residual`: null, or gets what is left over.
+    /// Returns the message as it is sent. `residual` is null, or gets what is left over.
     Message message_of(const Bytes& plain, Bytes* residual = nullptr) const {
         return encoded(elems_of(plain), [&](std::size_t from, std::size_t elems, std::byte* out) {
             std::byte* const rest =
@@ -81,7 +81,7 @@ class GpuEscape : public CodecMachineTest {
 
     static constexpr std::size_t blocks_at = 24;
 
-    /// What the device wrote: each block has the room of a plain one.
+    /// Expects what the device wrote: each block has the room of a plain one.
     void expect_blocks(const Message& want, const TestArray& out, const TestArray& blocks) const {
         const Bytes payload = out.content(), places = blocks.content();
         ASSERT_TRUE(out.canaries_intact() && blocks.canaries_intact());
@@ -125,7 +125,7 @@ class GpuEscape : public CodecMachineTest {
         ASSERT_EQ(rest.content(), residual);
         ASSERT_TRUE(rest.canaries_intact());
     }
-    /// Values of a message, and their sums with a base, by the reference.
+    /// Computes the values of a message, and their sums with a base, by the reference.
     void decode(const Message& message, const Bytes& base, Bytes& values, Bytes& sums) const {
         const Codec exact = *codec_for(CodecId::exact, codec_.type, InstructionSet::scalar);
         const std::size_t count = elems_of(base);

@@ -20,7 +20,7 @@ TEST(NmLayout, LegalWordsHaveExactlyNBitsInEveryGroup) {
     EXPECT_FALSE((Shape<1, 16>::is_legal(0x00030000u)));
 }
 
-/// From the definition: kept is whom fewer than N others go before.
+/// Computes the mask from the definition: an element is kept if fewer than N others go before it.
 template <class S>
 std::uint32_t kept_by_definition(const std::uint32_t (&key)[S::M]) {
     std::uint32_t kept = 0;
@@ -33,7 +33,7 @@ std::uint32_t kept_by_definition(const std::uint32_t (&key)[S::M]) {
     return kept;
 }
 
-/// All groups of keys below `values`: every order, with every tie.
+/// Goes through all groups of keys below `values`: every order, with every tie.
 template <class S>
 void expect_keeps_the_largest(std::uint32_t values) {
     std::uint32_t key[S::M] = {};

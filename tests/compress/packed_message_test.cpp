@@ -26,7 +26,7 @@ std::unique_ptr<Packer> packer_of(Packing packing) {
     return std::move(packer).value();
 }
 
-/// One of int8 whose payload is this.
+/// Returns a message of int8 whose payload is this.
 Bytes message_of(const Bytes& payload, std::uint64_t count_elems = 512) {
     Bytes message(frame_header_bytes + payload.size());
     write_frame_header({CodecId::int8, {}, ElementType::f32, false, count_elems, payload.size()},
@@ -46,7 +46,7 @@ struct Unpacked {
     Bytes message;
 };
 
-/// In rooms of just that many bytes, so that a sanitizer sees every step beyond.
+/// Unpacks in rooms of just that many bytes, so that a sanitizer sees every step beyond.
 Unpacked unpacked(const Bytes& message, Packer& packer, std::size_t room_bytes) {
     const auto in = std::make_unique<std::byte[]>(message.size());
     std::copy(message.begin(), message.end(), in.get());
@@ -62,7 +62,7 @@ Bytes random_bytes(std::mt19937_64& draw, std::size_t count) {
     return bytes;
 }
 
-/// Few different bytes, in runs.
+/// Returns few different bytes, in runs.
 Bytes plain_bytes(std::mt19937_64& draw, std::size_t count) {
     Bytes bytes;
     while (bytes.size() < count)
@@ -71,7 +71,7 @@ Bytes plain_bytes(std::mt19937_64& draw, std::size_t count) {
     return bytes;
 }
 
-/// int8 of normal values: what such messages are made of.
+/// Returns int8 of normal values, which such messages are made of.
 Bytes quantized_bytes(std::mt19937_64& draw, std::size_t count) {
     std::normal_distribution<float> normal;
     std::vector<float> values(512 * (count / 528 + 1));
@@ -268,7 +268,7 @@ TEST_P(PackedMessage, OfAnyLengthTakesNoMemory) {
 INSTANTIATE_TEST_SUITE_P(Every, PackedMessage, testing::Values(Packing::zstd, Packing::lz4),
                          [](const auto& of) { return std::string(name_of(of.param)); });
 
-/// compress/lossless/README.md.
+/// The bytes are those of compress/lossless/README.md.
 TEST(PackedMessageFormat, IsWhatTheReadmeShows) {
     const unsigned char expected[] = {
         'G', 'C', 'F', '1', 4, 0, 8, 2, 0, 2, 0, 0, 0, 0, 0, 0,  // packed by lz4

@@ -9,7 +9,7 @@
 namespace gradcoll::test {
 namespace {
 
-/// Bits of a code; the rest follows.
+/// CodeWidth is the number of bits of a code; the rest follows.
 struct CodeWidth {
     int bits;
     int lowest(bool has_specials) const { return -(1 << (bits - 1)) + (has_specials ? 2 : 0); }
@@ -26,7 +26,7 @@ void append_float(Bytes& out, Float value) {
     out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
-/// Codes as bits, the lowest of the first code first.
+/// Appends codes as bits, the lowest of the first code first.
 void append_codes(Bytes& out, const std::vector<int>& codes, int bits) {
     std::vector<bool> stream;
     for (const int code : codes)

@@ -6,7 +6,7 @@
 
 namespace gradcoll::test {
 
-/// Bits of a code; 0 if the codec is another.
+/// Returns the bits of a code; 0 if the codec is another.
 int quantizer_bits(CodecId codec);
 
 Bytes encode_quantized(int bits, ElementType type, const Bytes& plain);

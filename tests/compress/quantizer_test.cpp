@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t block = 256;
 
-/// Values by name: each a draw from `normal` and `uniform` (0 to 1) made into a value of block b.
+/// A Shape has values by name: each is a draw from `normal` and `uniform` (0 to 1) made into a
+/// value of block b.
 struct Shape {
     const char* name;
     double (*value)(double normal, double uniform, std::size_t b);
@@ -68,7 +69,7 @@ class Quantizer : public testing::TestWithParam<CodecCase> {
     double value(const Bytes& array, std::size_t i) const {
         return value_of(type(), element(array, type(), i));
     }
-    /// Of the block that element i is in.
+    /// Returns the scale of the block that element i is in.
     double scale_of(const Bytes& encoded, std::size_t i) const {
         const std::size_t bytes = bound_bytes(codec_.id, element_bytes(type()), block);
         Bytes scale(encoded.begin() + static_cast<std::ptrdiff_t>(i / block * bytes),
@@ -77,8 +78,8 @@ class Quantizer : public testing::TestWithParam<CodecCase> {
         return std::fabs(value_of(wide, element(scale, wide, 0)));
     }
     double codes() const { return std::ldexp(1, quantizer_bits(codec_.id)); }
-    /// What compress/quant/README.md adds to half a step: of the largest magnitude of the block, or
-    /// of half of what all codes span.
+    /// Returns what compress/quant/README.md adds to half a step: of the largest magnitude of the
+    /// block, or of half of what all codes span.
     double rounding(double largest) const {
         switch (type()) {
             case ElementType::f64:

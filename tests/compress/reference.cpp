@@ -54,7 +54,7 @@ std::uint64_t round16(Format16 format, double value) {
     return sign | (below < above ? low : high);
 }
 
-/// Of stages from outside the scalar kernels are what the others must equal.
+/// Returns the scalar kernels, which those of stages from outside must equal.
 Codec scalar(CodecId codec, ElementType type) {
     return *codec_for(codec, type, InstructionSet::scalar);
 }
@@ -86,7 +86,7 @@ std::uint64_t magnitude_bits(ElementType type, std::uint64_t bits) {
     return bits & ~sign;
 }
 
-/// The places of the `keep` first elements of a group, in element order.
+/// Returns the places of the `keep` first elements of a group, in element order.
 std::vector<std::size_t> kept_places(const Bytes& plain, ElementType type, std::size_t first,
                                      Granularity g) {
     std::vector<std::size_t> places(g.group);
@@ -100,7 +100,8 @@ std::vector<std::size_t> kept_places(const Bytes& plain, ElementType type, std::
     return places;
 }
 
-/// More than `keep` of a group are Inf or NaN: its mask is all ones, and this is what comes out.
+/// Returns what comes out of a group of which more than `keep` are Inf or NaN: its mask is all
+/// ones.
 std::uint64_t flood_of(ElementType type) {
     return (1ull << (element_bytes(type) * 8 - 1)) - 1;
 }

@@ -14,8 +14,8 @@ namespace gradcoll::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// An element's bits as a number, and the other way round. Rounds to nearest even by searching the
-/// format's values.
+/// Converts an element's bits to a number, and the other way round. Rounds to nearest even by
+/// searching the format's values.
 double value_of(ElementType type, std::uint64_t bits);
 std::uint64_t bits_of(ElementType type, double value);
 bool is_nan(ElementType type, std::uint64_t bits);
@@ -24,12 +24,12 @@ std::uint64_t element(const Bytes& array, ElementType type, std::size_t index);
 void append_element(Bytes& array, ElementType type, std::uint64_t bits);
 std::size_t elements_in(const Bytes& array, ElementType type);
 
-/// Whether a codec is the library's own, not one that a build has added from outside.
+/// Returns whether a codec is the library's own, not one that a build has added from outside.
 bool is_own(CodecId codec);
 
 Bytes reference_encode(CodecId codec, ElementType type, const Bytes& plain);
 Bytes reference_decode(CodecId codec, ElementType type, const Bytes& encoded, std::size_t count);
-/// base + decoded; NaN results are the quiet NaN without payload.
+/// Returns base + decoded; NaN results are the quiet NaN without payload.
 Bytes reference_sum(CodecId codec, ElementType type, const Bytes& encoded, const Bytes& base);
 
 }  // namespace gradcoll::test

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t patterns = 65536;
 
-/// Zero, the smallest, ones, halves of last places, the largest, Inf and NaN, in either format.
+/// These are zero, the smallest, ones, halves of last places, the largest, Inf and NaN, in either
+/// format.
 constexpr std::uint16_t addends[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x3f80, 0xbf80,
                                      0x3b80, 0x3c00, 0x1000, 0x7bff, 0x7c00, 0xfc00,
                                      0x7c01, 0x7f7f, 0x7f80, 0xff80, 0x7fc1, 0xff81};

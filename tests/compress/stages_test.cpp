@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view other_names[] = {"plain"};
 constexpr CodecMember exact_only[] = {{.number = 0, .name = "exact", .aliases = other_names}};
 
-/// A complete stage with these members.
+/// Returns a complete stage with these members.
 CodecStage stage_of(std::span<const CodecMember> members) {
     return {.members = members,
             .description = [](const CodecMember&) { return std::string("does something"); },

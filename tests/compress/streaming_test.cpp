@@ -11,7 +11,7 @@ constexpr std::size_t plain_bytes = 17u << 20;  // its encodings are large, too
 constexpr std::size_t small_elems = 1u << 16;   // a call that streams nothing
 constexpr std::size_t unaligned = 17;
 
-/// Codecs that take an element by itself, and one that works in blocks.
+/// Returns codecs that take an element by itself, and one that works in blocks.
 std::vector<CodecCase> streaming_cases() {
     std::vector<CodecCase> cases = all_codec_cases();
     std::erase_if(cases, [](const CodecCase& c) {
@@ -23,8 +23,8 @@ std::vector<CodecCase> streaming_cases() {
     return cases;
 }
 
-/// The same few thousand elements again and again; their number has no factor in common with a
-/// block.
+/// Repeats the same few thousand elements again and again; their number has no factor in common
+/// with a block.
 Bytes tiled_data(ElementType type, std::size_t count, std::uint32_t seed) {
     const Bytes tile = make_data(Data::normal, type, 4099, seed);
     Bytes out(count * element_bytes(type));
