@@ -26,8 +26,8 @@ inline int previous_of(const Channel& channel) {
     return (channel.rank() + channel.rank_count() - 1) % channel.rank_count();
 }
 
-/// Polls until nothing is in flight; what came in, in order. Gives up (and fails) after a generous
-/// while.
+/// Polls until nothing is in flight, and returns what came in, in order. Gives up (and fails) after
+/// a generous while.
 inline std::vector<Completion> drain(Lane& lane, std::size_t room = 16) {
     std::vector<Completion> all;
     std::vector<Completion> some(room);
@@ -227,7 +227,7 @@ TYPED_TEST_P(ChannelContract, AbandonedReceivesAreNotWrittenAndTheLaneCanBeUsedA
     });
 }
 
-/// One thread's traffic: a token goes to the neighbour `rounds` times on the thread's own tag.
+/// Does one thread's traffic: a token goes to the neighbour `rounds` times on the thread's own tag.
 inline void exchange_rounds(Channel& channel, int tag, int rounds) {
     const auto lane = channel.open_lane(2);
     for (int round = 0; round < rounds; ++round) {

@@ -33,7 +33,7 @@ inline int size_of_world() {
     return size;
 }
 
-/// Where the agents of this job's dealt hosts are: one folder for all, which rank 0 makes.
+/// Returns where the agents of this job's dealt hosts are: one folder for all, which rank 0 makes.
 inline const std::string& folder_of_job() {
     static const std::string folder = [] {
         std::array<char, 64> name{"/tmp/gc_nic_test_XXXXXX"};
@@ -44,7 +44,7 @@ inline const std::string& folder_of_job() {
     return folder;
 }
 
-/// Host `rank * hosts / ranks`, each with an agent of its own.
+/// DealtHosts deals ranks to host `rank * hosts / ranks`, each with an agent of its own.
 struct DealtHosts {
     explicit DealtHosts(int host_count) : hosts(std::min(host_count, size_of_world())) {
         for (int rank = 0; rank < size_of_world(); ++rank)
@@ -73,7 +73,7 @@ inline nlohmann::json status_of(int host) {
     return nlohmann::json::parse(*text);
 }
 
-/// By the first rank of the host; others do nothing.
+/// The first rank of the host acts on the agent; others do nothing.
 class Victim {
   public:
     Victim(const DealtHosts& dealt, int host) {
@@ -104,7 +104,7 @@ class AgentsEnd final : public testing::Environment {
 };
 inline const auto* const agents_end = testing::AddGlobalTestEnvironment(new AgentsEnd);
 
-/// Messages between dealt hosts by agents, the rest by MPI.
+/// Returns a channel of messages between dealt hosts by agents, the rest by MPI.
 inline Result<std::unique_ptr<Channel>> channel_between(MPI_Comm comm, const DealtHosts& dealt,
                                                         std::size_t short_bytes = 0) {
     std::vector<Way> ways;

@@ -16,7 +16,7 @@
 namespace gradcoll {
 namespace {
 
-/// Segments that this process has mapped.
+/// Returns the number of segments that this process has mapped.
 std::size_t segments() {
     std::ifstream maps("/proc/self/maps");
     std::size_t found = 0;
@@ -31,7 +31,7 @@ std::unique_ptr<Channel> meeting_of(const HostComm& host, std::size_t cells_byte
     return made.ok() ? std::move(*made) : nullptr;
 }
 
-/// One of two channels in the same memory.
+/// SharedWorld is one of two channels in the same memory.
 struct SharedWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
@@ -57,7 +57,7 @@ class MeetingsTest : public testing::Test {
     std::unique_ptr<Channel> meeting(std::size_t cells_bytes = 1 << 20) const {
         return meeting_of(*host_, cells_bytes);
     }
-    /// The same message between neighbours on every channel, before any of it is taken.
+    /// Exchanges the same message between neighbours on every channel, before any of it is taken.
     static void exchange(const std::vector<std::unique_ptr<Channel>>& channels, std::size_t size) {
         std::vector<std::unique_ptr<Lane>> lanes;
         std::vector<Bytes> out, in(channels.size(), Bytes(size));

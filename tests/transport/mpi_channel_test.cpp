@@ -50,8 +50,8 @@ TEST(MpiLane, CutMessagesOfAllLengthsArriveUnchanged) {
     });
 }
 
-/// Round the ring, each message to a receive that asks for more; twice, so that nothing of the
-/// first may be left over.
+/// The messages go round the ring, each to a receive that asks for more; twice, so that nothing of
+/// the first may be left over.
 TEST(MpiLane, CutMessagesMayBeShorterThanTheirReceives) {
     ProcessWorld().run([](MpiChannel& channel) {
         const std::size_t piece = channel.unasked_bytes();
@@ -81,7 +81,8 @@ TEST(MpiLane, CutMessagesMayBeShorterThanTheirReceives) {
     });
 }
 
-/// Whatever the receive asks for, and however it is cut; twice, so that nothing is left over.
+/// This holds whatever the receive asks for, and however it is cut; twice, so that nothing is left
+/// over.
 TEST(MpiLane, ShortSendsArriveInPlaceOfWholeMessages) {
     ProcessWorld().run([](MpiChannel& channel) {
         const std::size_t piece = channel.unasked_bytes();

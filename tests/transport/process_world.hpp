@@ -5,7 +5,7 @@
 
 namespace gradcoll {
 
-/// A duplicate of MPI_COMM_WORLD that returns errors.
+/// ProcessComm is a duplicate of MPI_COMM_WORLD that returns errors.
 struct ProcessComm {
     ProcessComm() {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -19,8 +19,8 @@ struct ProcessComm {
     }
     ProcessComm(const ProcessComm&) = delete;
     ProcessComm& operator=(const ProcessComm&) = delete;
-    /// Open MPI 4.1 delivers the first bytes of a too long message to oneself, without an error; a
-    /// rank alone on its host sends to itself through MPI, too.
+    /// Returns false: Open MPI 4.1 delivers the first bytes of a too long message to oneself,
+    /// without an error; a rank alone on its host sends to itself through MPI, too.
     static bool self_messages_checked() { return false; }
     static bool threads_allowed() {
         int level = MPI_THREAD_SINGLE;

@@ -54,7 +54,7 @@ class PairMemory {
     PairMemory(const PairMemory&) = delete;
     PairMemory& operator=(const PairMemory&) = delete;
 
-    /// Whether there is such a rank.
+    /// Returns whether there is such a rank.
     bool has_peer() const { return peer_ < size_; }
     Way way(std::string_view name) {
         const bool is_second = rank_ > peer_;
@@ -84,9 +84,10 @@ Way mpi_way(MPI_Comm comm) {
     return way;
 }
 
-/// Ranks whose numbers differ in the lowest bits meet in memory of their own, a segment for each
-/// such bit; all others by MPI. One bit: as if every two ranks were on a host of their own. Two
-/// bits: with four ranks, each goes a way of its own to each of the other three.
+/// In a PairsWorld ranks whose numbers differ in the lowest bits meet in memory of their own, a
+/// segment for each such bit; all others go by MPI. With one bit it is as if every two ranks were
+/// on a host of their own. With two bits and four ranks each goes a way of its own to each of the
+/// other three.
 template <int Bits>
 struct PairsWorld : ProcessComm {
     template <class Body>

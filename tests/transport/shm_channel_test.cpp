@@ -21,7 +21,7 @@ ssize_t forbid(pid_t, std::uint64_t, void*, std::size_t) {
     return -EPERM;
 }
 
-/// Ranks that share an area of this process.
+/// ThreadRanks are ranks that share an area of this process.
 class ThreadRanks {
   public:
     ThreadRanks(int ranks, std::size_t cells_bytes, Reading reading)
@@ -50,7 +50,7 @@ class ThreadRanks {
 
     Channel& channel(int rank) { return *channels_[static_cast<std::size_t>(rank)]; }
     ShmTraffic& traffic(int rank) { return *traffics_[static_cast<std::size_t>(rank)]; }
-    /// One for each rank, in the same memory.
+    /// Returns one channel for each rank, in the same memory.
     std::vector<std::unique_ptr<ShmChannel>> channels_of(std::uint16_t group) const {
         std::vector<std::unique_ptr<ShmChannel>> channels;
         for (const auto& traffic : traffics_)
@@ -88,7 +88,8 @@ using Worlds =
                    ThreadWorld<4, little, Reading::forbidden>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Shm, ChannelContract, Worlds);
 
-/// One rank's traffic with all others: many sizes, tags in an order that differs on both sides.
+/// Does one rank's traffic with all others: many sizes, tags in an order that differs on both
+/// sides.
 void exchange_at_random(Channel& channel, unsigned seed) {
     constexpr std::size_t messages = 30;
     const auto ranks = static_cast<std::size_t>(channel.rank_count());
@@ -291,8 +292,8 @@ TEST(ShmBeside, ManyThreadsHaveAChannelEach) {
     for (std::thread& thread : threads) thread.join();
 }
 
-/// More than may wait for their receives in an open one; their senders are told, and cells are
-/// free again.
+/// More messages come than may wait for their receives in an open channel; their senders are told,
+/// and cells are free again.
 TEST(ShmBeside, WhatComesForAChannelThatIsClosedIsDropped) {
     ThreadRanks ranks(2, little, Reading::never);
     auto closed = ranks.channels_of(1);
@@ -329,7 +330,7 @@ TEST(ShmBeside, WhatComesForAChannelThatIsClosedIsDropped) {
     EXPECT_TRUE(std::equal(in.begin(), in.end(), out.begin()));
 }
 
-/// What rank 1 says after rank 0 wrote something wrong.
+/// A Nonsense test sees what rank 1 says after rank 0 wrote something wrong.
 class Nonsense : public testing::Test {
   protected:
     std::string after(const std::function<void(const ShmLayout&)>& write, std::size_t sent = 0) {

@@ -22,8 +22,8 @@ bool reaches_all(const Offer& offer) {
                                         [](int place) { return place >= 0; });
 }
 
-/// One transport after another: what it offers, if that is all ranks, else with last resorts for
-/// the rest.
+/// TableWorld takes one transport after another: what it offers, if that is all ranks, else with
+/// last resorts for the rest.
 struct TableWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
@@ -63,7 +63,7 @@ TEST(TransportTable, HasALastResortThatIsAskedLast) {
     EXPECT_NE(last_resort_names().find(rows.back()->name), std::string::npos);
 }
 
-/// MPI messages on a communicator of its own to the ranks that `Reaches` says.
+/// Offers MPI messages on a communicator of its own to the ranks that `Reaches` says.
 template <bool (*Reaches)(int rank, int peer)>
 Result<Offer> offer_some(const OfferRequest& request) {
     static MPI_Comm own = [] {
@@ -109,7 +109,7 @@ constexpr Transport refused_by_rank_0{
         return Result<Offer>(std::move(offer));
     }};
 
-/// The name of the way to each rank; "" if there is none.
+/// Returns the name of the way to each rank; "" if there is none.
 std::vector<std::string> names_by_rank(const Channel& channel) {
     const auto* routed = dynamic_cast<const RoutedChannel*>(&channel);
     std::vector<std::string> names;
@@ -129,7 +129,7 @@ constexpr Transport slow_to_begin{.name = "slow",
                                   .offer = offer_some<is_whoever_can_wait>,
                                   .short_bytes = 1000};
 
-/// Of this process; the first time only.
+/// This process says it the first time only.
 TEST(Offers, AWayThatHasCarriedNothingIsSaidOnce) {
     const ProcessComm world;
     testing::internal::CaptureStderr();
@@ -171,8 +171,8 @@ TEST(Offers, ATransportThatIsNamedAndNotThereIsSaid) {
         << said;
 }
 
-/// Both ends of every pair: a message that is under way in a lane of one kind is not found by one
-/// of the other.
+/// Both ends of every pair take the same kind: a message that is under way in a lane of one kind is
+/// not found by one of the other.
 TEST(Offers, ShortMessagesGoByATransportThatTakesThem) {
     const ProcessComm world;
     const std::vector<const Transport*> rows = {&slow_to_begin, &everybody};

@@ -17,7 +17,7 @@ class Peers : public DeviceTest {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
     }
-    /// peers_that_share() as a row of 0 and 1; empty if it failed.
+    /// Returns peers_that_share() as a row of 0 and 1; empty if it failed.
     std::string row(Device* device, MPI_Comm comm = MPI_COMM_WORLD) {
         const auto shares = peers_that_share(comm, device);
         EXPECT_TRUE(succeeds(shares.status()));
@@ -26,7 +26,8 @@ class Peers : public DeviceTest {
             text += (*shares)[i] ? '1' : '0';
         return text;
     }
-    /// Of the ranks for which `has` holds, those other than this one; if it holds for this one.
+    /// Returns the ranks for which `has` holds, other than this one; none if it does not hold for
+    /// this one.
     template <class Has>
     std::string others(Has has) {
         std::string text;

@@ -37,7 +37,7 @@ class References : public DeviceTest {
         EXPECT_EQ(plugin_->device_of(*bytes), 1);
         return content(static_cast<const std::byte*>(*bytes), size_bytes);
     }
-    /// Three allocations, one after the other, at the same place.
+    /// Expects that three allocations, one after the other, at the same place are each read.
     void expect_each_read_at_one_address() {
         void* first = nullptr;
         for (unsigned i = 0; i < 3; ++i) {
@@ -159,7 +159,7 @@ TEST_F(References, ThatAreCorruptDoAwayWithNothing) {
     EXPECT_EQ(receiver_->closed, count) << "those that were too large, and no other";
 }
 
-/// As drivers do.
+/// The receiver maps one allocation at a time, as drivers do.
 TEST_F(References, AreOpenedWhereSomethingThatWasReleasedIsInTheWay) {
     receiver_->one_at_a_time = true;
     expect_each_read_at_one_address();

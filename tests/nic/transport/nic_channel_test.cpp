@@ -30,7 +30,8 @@ struct NicWorld : ProcessComm {
 INSTANTIATE_TYPED_TEST_SUITE_P(TwoHosts, ChannelContract, NicWorld<2>);
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreeHosts, ChannelContract, NicWorld<3>);
 
-/// Both ways at once with a neighbour of another host, so many messages of that size at a time.
+/// Exchanges with a neighbour of another host both ways at once, so many messages of that size at a
+/// time.
 void exchange(Channel& channel, std::size_t size_bytes, std::uint32_t count, unsigned char first) {
     const auto lane = channel.open_lane(2 * count);
     std::vector<Bytes> out, in(count, Bytes(size_bytes));
@@ -59,9 +60,9 @@ TEST(NicChannel, MessagesOfAllLengthsArrive) {
     });
 }
 
-/// Between rank 0 and the last, which are on two hosts. Several frames come unasked, and find no
-/// receive; the one that meets them asks for the rest, or refuses it, and the next is not
-/// disturbed.
+/// Messages go between rank 0 and the last, which are on two hosts. Several frames come unasked,
+/// and find no receive; the one that meets them asks for the rest, or refuses it, and the next is
+/// not disturbed.
 TEST(NicChannel, LongMessagesThatComeBeforeTheirReceivesAreKeptOrRefused) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     NicWorld<2>().run([](Channel& channel) {
@@ -139,7 +140,7 @@ TEST(NicChannel, ARankThatWaitsSleepsUntilItsAgentHasNews) {
     });
 }
 
-/// Whichever agent is killed, and whenever in a row of exchanges.
+/// This holds whichever agent is killed, and whenever in a row of exchanges.
 TEST(NicChannel, MessagesGoOnDirectlyWhenAnAgentIsKilled) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     for (const int victim : {0, 1})
@@ -181,7 +182,8 @@ TEST(NicChannel, MessagesGoOnWhenAnAgentEndsWithFramesUnderWay) {
     });
 }
 
-/// Stopped for good: nobody waits for it longer than nic_silence, on its host and on others.
+/// The agent is stopped for good: nobody waits for it longer than nic_silence, on its host and on
+/// others.
 TEST(NicChannel, MessagesGoOnDirectlyWhenAnAgentHangs) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     const DealtHosts dealt(2);

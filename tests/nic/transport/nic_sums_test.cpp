@@ -28,7 +28,7 @@ Floats floats_of(int rank, std::size_t count, unsigned seed = 0) {
     return made;
 }
 
-/// What the agents are meant to do, by one process that knows all vectors.
+/// Computes what the agents are meant to compute, by one process that knows all vectors.
 Floats reference(const DealtHosts& dealt, std::size_t count, const Codec* codec, unsigned seed) {
     const std::size_t slot = NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes;
     const std::size_t piece =
@@ -178,7 +178,7 @@ TEST_P(NicSumsOfHosts, EndIfRanksDiffer) {
     EXPECT_EQ(sums_->sum(request(before, vector))->done, before.size());
 }
 
-/// Also where a vector ends with a whole piece, behind which one rank goes on.
+/// This holds also where a vector ends with a whole piece, behind which one rank goes on.
 TEST_P(NicSumsOfHosts, EndIfRanksDifferInTheCount) {
     const std::size_t piece =
         NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes / sizeof(float);
@@ -189,7 +189,8 @@ TEST_P(NicSumsOfHosts, EndIfRanksDifferInTheCount) {
     EXPECT_EQ(outcome->done, 0U);
 }
 
-/// At any moment: what all ranks have is right, and of the rest all have what they came with.
+/// The agent is killed at any moment: what all ranks have is right, and of the rest all have what
+/// they came with.
 TEST_P(NicSumsOfHosts, AreRightAsFarAsTheyGoWhenAnAgentIsKilled) {
     int cut_short = 0;
     for (unsigned round = 0; round < 6; ++round) {
