@@ -35,7 +35,7 @@ class GpuReduce : public testing::TestWithParam<std::tuple<ReduceOp, ElementType
     bool defined() const { return reference::is_defined(op_, type_); }
     ReduceLaunch call() const { return {op_, type_, nullptr}; }
 
-    /// Random bits; often zero, one, the extremes, infinity or NaN.
+    /// Returns random bits, which are often zero, one, the extremes, infinity or NaN.
     Bytes values(std::size_t count) {
         constexpr std::uint64_t tops[] = {0x0000, 0x8000, 0x7fff, 0xffff, 0x7f80, 0xff80, 0x7ff0,
                                           0x7c00, 0xfc00, 0x3f80, 0x7fc0, 0x7f81, 0x0080, 0x0400};
@@ -55,7 +55,7 @@ class GpuReduce : public testing::TestWithParam<std::tuple<ReduceOp, ElementType
         if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
         return out;
     }
-    /// Equal bits, but where two NaN met in a sum or product only NaN.
+    /// Expects equal bits, but where two NaN met in a sum or product only NaN.
     void expect_reduced(const Bytes& got, const Bytes& a, const Bytes& b) const {
         const reference::Bytes first = plain(a), second = plain(b), result = plain(got);
         const reference::Bytes want = reference::reduced(op_, type_, first, second);
@@ -130,7 +130,8 @@ TEST_P(GpuReduce, BuffersMustBeThereAndAligned) {
     EXPECT_EQ(machine_->launch(call(), {&odd, 1}).code(), Code::invalid_buffer);
 }
 
-/// Where x86 says which: the first operand's NaN, quiet, else the second one's.
+/// The NaN is what x86 gives where it says which: the first operand's, quiet, else the second
+/// one's.
 TEST_P(GpuReduce, ASumOfNanKeepsThePayloadOfTheFirst) {
     if (op_ != ReduceOp::sum || type_ != ElementType::f32) return;
     const std::uint32_t a[] = {0x7f800001, 0x3f800000, 0xffc12345, 0x7f800000};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// The value by IEEE 754-2019 3.4; NaN for NaN.
+/// Returns the value by IEEE 754-2019 3.4; NaN for NaN.
 double value_of_f16(std::uint16_t bits) {
     const int exponent = bits >> 10 & 31;
     const int mantissa = bits & 1023;

@@ -22,7 +22,7 @@ constexpr ElementType all_types[] = {ElementType::f16, ElementType::bf16, Elemen
                                      ElementType::u32, ElementType::i64,  ElementType::u64};
 constexpr std::size_t line = 64;
 
-/// Values of `type` somewhere in a page, and a guard on either side.
+/// A Buffer has values of `type` somewhere in a page, and a guard on either side.
 class Buffer {
   public:
     Buffer(std::size_t size, std::size_t shift) : storage_(size + 4 * line, 0xa5), size_(size) {
@@ -45,8 +45,8 @@ class Buffer {
     std::size_t size_, first_ = 0;
 };
 
-/// Random bits, but no NaN: which payload two of them give
-/// is not promised even for one call of a kernel.
+/// Returns random bits, but no NaN: which payload two of them give is not promised even for one
+/// call of a kernel.
 Bytes random_values(std::mt19937_64& random, ElementType type, std::size_t count) {
     Bytes bytes(count * element_bytes(type));
     for (auto& byte : bytes) byte = static_cast<unsigned char>(random());
@@ -80,7 +80,8 @@ class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType, Ins
             all.push_back(random_values(random_, type_, count));
         return all;
     }
-    /// `aliased`: the source that `out` is; as many as there are sources: none of them.
+    /// `aliased` is the number of the source that `out` is, or of no source if it is as large as
+    /// their number.
     void expect_chain(std::size_t sources, std::size_t count, std::size_t aliased,
                       std::size_t shift, bool streaming) {
         const std::vector<Bytes> in = values(sources, count);

@@ -17,7 +17,7 @@ class ReduceMachine {
     virtual TestMemory& memory() = 0;
 };
 
-/// The one of this program; null where there is none: then all its tests are skipped.
+/// Returns the machine of this program, or null if there is none: then all its tests are skipped.
 ReduceMachine* reduce_machine();
 
 }  // namespace gradcoll::test

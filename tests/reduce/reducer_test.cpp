@@ -23,7 +23,8 @@ constexpr ElementType all_types[] = {ElementType::f16, ElementType::bf16, Elemen
                                      ElementType::i16, ElementType::u16,  ElementType::i32,
                                      ElementType::u32, ElementType::i64,  ElementType::u64};
 
-/// Random bits, and often an element whose top bytes make zero, one, the extremes, infinity or NaN.
+/// Returns random bits, often with an element whose top bytes make zero, one, the extremes,
+/// infinity or NaN.
 Bytes random_values(std::mt19937_64& random, std::size_t count, std::size_t element_bytes) {
     constexpr std::uint64_t tops[] = {0x0000, 0x8000, 0x7fff, 0xffff, 0x7f80, 0xff80, 0x7ff0,
                                       0x7c00, 0xfc00, 0x3f80, 0x7fc0, 0x7e00, 0x0080, 0x0400};
@@ -51,7 +52,7 @@ class EveryKernel
 
     Bytes values(std::size_t count) { return random_values(random_, count, element_bytes(type_)); }
 
-    /// Equal bits, but where two NaN met in a sum or product only NaN.
+    /// Expects equal bits, but where two NaN met in a sum or product only NaN.
     void expect_reduced(const Bytes& got, const Bytes& a, const Bytes& b) {
         const Bytes expected = reference::reduced(op_, type_, a, b);
         ASSERT_EQ(got.size(), expected.size());

@@ -12,9 +12,10 @@ namespace gradcoll::reference {
 using Bytes = std::vector<unsigned char>;
 
 bool is_defined(ReduceOp op, ElementType type);
-/// a op b for every element.
+/// Returns a op b for every element.
 Bytes reduced(ReduceOp op, ElementType type, const Bytes& a, const Bytes& b);
-/// Both elements at `index` are NaN: then only that the result is NaN is promised for sum and prod.
+/// Returns whether both elements at `index` are NaN: then only that the result is NaN is promised
+/// for sum and prod.
 bool both_nan(ElementType type, const Bytes& a, const Bytes& b, std::size_t index);
 bool is_nan(ElementType type, const Bytes& a, std::size_t index);
 
