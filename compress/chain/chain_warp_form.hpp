@@ -151,7 +151,7 @@ struct WarpForm {
     /// Share is a lane's element of a window as one of the quantizer's values.
     struct Share {
         bool is_sent;
-        std::size_t index;  ///< among the values
+        std::size_t index;  ///< number among the values
         unsigned next;      ///< the lane with the value behind it, if its code shares the byte
         bool has_next;
 

@@ -189,7 +189,7 @@ class GridChoice {
         const Wide step = step_for(bound::magnitude(centre) + width());
         if (step == 0) return;
         const Wide inverse = 1 / step;
-        // A whole number of steps from 0, so that it has a code.
+        // The centre is a whole number of steps from 0, so that it has a code.
         const Wide offset = to_nearest(centre * inverse) * step;
         const Window<Wide> window{offset, step * last, 0};
         take_if_better({step, offset, inverse}, values_.template count_in<false>(window));

@@ -18,7 +18,7 @@ std::size_t alignment_for(std::size_t bytes) {
 /// Returns null if the system does not give that much. `bytes` is a multiple of `alignment`.
 std::byte* allocate(std::size_t bytes, std::size_t alignment) {
     void* area = std::aligned_alloc(alignment, bytes);
-    // Advice only: without huge pages the area works as well, a little slower.
+    // This is advice only: without huge pages the area works as well, a little slower.
     if (area != nullptr && alignment == Arena::huge_page_bytes) madvise(area, bytes, MADV_HUGEPAGE);
     return static_cast<std::byte*>(area);
 }

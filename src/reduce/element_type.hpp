@@ -27,7 +27,7 @@ enum class ElementType : std::uint8_t {
 
 /// Returns the bytes of one element; 0 for opaque.
 constexpr std::size_t element_bytes(ElementType type) {
-    // In the order of the enum.
+    // The sizes are in the order of the enum.
     constexpr std::size_t bytes[] = {2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 0};
     return bytes[static_cast<std::size_t>(type)];
 }

@@ -22,8 +22,8 @@
 
 namespace gradcoll {
 
-// How the elements of one block lie in memory and what they are computed as: a block is a Value,
-// and apply<Op>(a, b) combines two.
+// The layouts say how the elements of one block lie in memory and what they are computed as: a
+// block is a Value, and apply<Op>(a, b) combines two.
 
 template <class Target, class T>
 struct Native {
@@ -98,7 +98,7 @@ struct ConvertedF16 {
     }
 };
 
-// The operations, on whole vectors. Integer sums and products run on unsigned lanes, so that
+// The operations work on whole vectors. Integer sums and products run on unsigned lanes, so that
 // overflow wraps.
 
 struct Sum {
@@ -191,8 +191,9 @@ void combine(const void* /*context*/, const void* a, const void* b, void* out, s
     std::memcpy(po + whole_bytes, &last, rest);
 }
 
-// Many sources at once: the same bytes of all of them, then the next. Intermediates never leave the
-// registers, and all sources are read before `out` is written, which may be one of them.
+// Many sources are combined at once: the same bytes of all of them, then the next. Intermediates
+// never leave the registers, and all sources are read before `out` is written, which may be one of
+// them.
 
 template <class Layout, class Op, std::size_t blocks, class Store>
 [[gnu::always_inline]] inline void combine_blocks_of_many(const void* const* sources,

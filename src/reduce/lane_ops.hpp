@@ -112,8 +112,8 @@ struct LaneBxor {
     }
 };
 
-// The tables: the kernel for an op and a type, made by Launcher::kernel<Job>(). No launch: not
-// defined.
+// The tables give the kernel for an op and a type, made by Launcher::kernel<Job>(). One without
+// launch is not defined.
 
 template <class Launcher, class Apply>
 BatchKernel kernel_with() {

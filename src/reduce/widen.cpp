@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-// How the elements of a type are read and written as what they are calculated in.
+// These say how the elements of a type are read and written as what they are calculated in.
 struct AsF16 {
     using Bits = std::uint16_t;
     using Wide = float;
@@ -93,7 +93,7 @@ double narrow_all(const void* in, std::size_t count, void* out) {
         const Wide value = load<Wide>(in, i);
         const auto bits = Format::narrow(value);
         if constexpr (writes) store(out, i, bits);
-        // Of NaN and Inf no number, which no comparison takes for a larger one.
+        // For NaN and Inf this is no number, which no comparison takes for a larger one.
         const auto off = static_cast<Wide>(std::abs(static_cast<Wide>(Format::wide(bits)) - value));
         farthest[lane] = off > farthest[lane] ? off : farthest[lane];
     };

@@ -41,7 +41,7 @@ struct LiveFacts {
     int rank = 0;  ///< in MPI_COMM_WORLD
     int ranks = 1;
     std::string host;     ///< at most 63 bytes are kept
-    std::string command;  ///< at most 255
+    std::string command;  ///< at most 255 bytes are kept
 };
 
 /// A LivePage is the process's side: a file FOLDER/gradcoll-top-PROCESS of its own, that nobody
@@ -77,7 +77,7 @@ struct LiveLink {
     VertexKind to_kind = VertexKind::group;
     double gbytes_per_s = 0;
     std::string name;     ///< at most 31 bytes are kept
-    std::string to_name;  ///< likewise
+    std::string to_name;  ///< at most 31 bytes are kept
     std::uint64_t up_bytes = 0;
     std::uint64_t down_bytes = 0;
 };

@@ -68,8 +68,8 @@ struct CallSums {
     std::uint64_t calls = 0;
     std::uint64_t served =
         0;  ///< calls that this library served: over the tree or through shared memory
-    std::uint64_t over_shared_memory = 0;  ///< how many of those served
-    std::uint64_t compressed = 0;          ///< how many of those served
+    std::uint64_t over_shared_memory = 0;  ///< how many of the served ones went so
+    std::uint64_t compressed = 0;          ///< how many of the served ones were
     std::uint64_t passed = 0;
     std::uint64_t bytes_in = 0;  ///< none for allreduce_init: its starts bring them
     std::uint64_t bytes_sent = 0;
@@ -186,8 +186,8 @@ struct CommEntry {
     std::uint64_t communicators = 0;
     std::vector<TreeUse> trees;          ///< the first few that differ
     std::uint64_t trees_not_listed = 0;  ///< communicators with yet others
-    std::vector<CallCell> calls;         ///< by kind, then by size; none without calls
-    std::vector<ErrorCell> errors;       ///< by size
+    std::vector<CallCell> calls;         ///< sorted by kind, then by size; none without calls
+    std::vector<ErrorCell> errors;       ///< sorted by size
     std::vector<CodecLeftOut> left_out;  ///< the first few, by size and level
     std::uint64_t left_out_not_listed = 0;
     std::vector<WayTrial> trials;      ///< in the order in which they ended

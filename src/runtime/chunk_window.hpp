@@ -76,7 +76,7 @@ class ChunkWindow {
         std::unique_ptr<Lane> lane;
         std::unique_ptr<const PackersInUse> packers;
 
-        // The most that a chunk has of each.
+        // These return the most that a chunk has of each.
         std::size_t steps() const;
         std::size_t messages() const;
         std::size_t slots() const;

@@ -46,7 +46,7 @@ struct LocalStep {
     const ChunkView* view = nullptr;  ///< view of its chunk
     const Operation* operation = nullptr;
     std::int64_t chunk = 0;
-    std::int64_t residual_first_elem = 0;  ///< looked at for encode steps
+    std::int64_t residual_first_elem = 0;  ///< counts only for encode steps
     std::uint32_t cookie = 0;              ///< place of the chunk, and number of the step
     const std::byte* decoded = nullptr;  ///< what a decode_reduce adds, where it is decoded already
     bool skipped = false;          ///< the operation has failed: it is counted, but does nothing

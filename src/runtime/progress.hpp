@@ -18,7 +18,7 @@ struct RunStats {
     std::uint64_t sent_by_reference = 0;  ///< messages that went to a peer that reads our device
     std::uint64_t sent_from_device =
         0;  ///< messages that the MPI library sent as they lay on the device
-    // Measured only when ExecutorOptions::timed:
+    // These are measured only when ExecutorOptions::timed:
     std::uint64_t codec_ns = 0;  ///< time in encode, decode and decode_reduce, and for packing
     std::uint64_t wait_ns = 0;   ///< time in wait(), outside of local steps
 };

@@ -155,7 +155,7 @@ std::optional<Failure> failure_in(const Step& recv, const Arrival& arrival) {
     if (!is_framed(recv))
         return FailureNotice::instead_of(arrival.expected_bytes, arrival.message,
                                          arrival.received_bytes);
-    // Of a sender whose call has no codec.
+    // This is from a sender whose call has no codec.
     if (arrival.received_bytes == FailureNotice::most_bytes)
         return FailureNotice::at(arrival.message);
     const Result<FrameHeader> header = read_frame_header(arrival.message, arrival.received_bytes);

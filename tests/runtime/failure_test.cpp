@@ -333,7 +333,7 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
-/// Rank 0 lacks 8 MiB. The test has a process of its own: threads of others leave address space.
+/// Rank 1 lacks 8 MiB. The test has a process of its own: threads of others leave address space.
 TEST(Failure, WhoHasNoMemoryAtAllTellsTheOthers) {
     if (sanitized) GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
     testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -33,7 +33,7 @@ Result<void*> allocate_with(DeviceContext& context, const char* name, std::size_
                             Allocate allocate) {
     void* memory = nullptr;
     cudaError_t error = cudaSuccess;
-    // Something for nothing, so that null always means that there is none.
+    // Even 0 bytes get an allocation, so that null always means that there is none.
     const std::size_t bytes = std::max<std::size_t>(size_bytes, 1);
     GRADCOLL_TRY(context.run_for_error(error, [&] { return allocate(&memory, bytes); }));
     if (error != cudaSuccess) return allocation_failed(error, name, size_bytes);

@@ -29,7 +29,7 @@ Status corrupt(std::string_view what, std::uint64_t got, std::string_view allowe
             fmt::format("reference to a peer's device memory: {} is {}; {}", what, got, allowed)};
 }
 
-// A peer's allocation, mapped into this process.
+// ---- a peer's allocation, mapped into this process
 
 class PeerMapping;
 
@@ -129,7 +129,7 @@ class PeerMapping {
     std::atomic<void*> base_{nullptr};
 };
 
-// References to bytes in such allocations.
+// ---- references to bytes in such allocations
 
 constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
 

@@ -89,7 +89,7 @@ class Link final : public Watched {
     bool failed_ = false;
     bool wants_to_write_ = false;
 
-    // Out.
+    // These are for frames that leave.
     std::deque<Place> line_;           ///< pairs with frames
     std::vector<Place> due_;           ///< pairs with words
     std::vector<std::uint32_t> gone_;  ///< ranks that have left
@@ -107,7 +107,7 @@ class Link final : public Watched {
     FrameCoder encoder_;
     std::vector<Wrong> wrong_;
 
-    // In.
+    // These are for frames that come.
     unsigned silent_beats_ = 0;  ///< beats of this agent since something came
     std::vector<std::byte> buffer_;
     std::size_t begin_ = 0;

@@ -19,17 +19,18 @@ class NicMember {
   public:
     /// A Pair is the rank and one other. Numbers of frames are from 1.
     struct Pair {
-        // Out: sent <= posted, delivered <= sent, allowed: as far as the other has room.
+        // Frames that leave have sent <= posted and delivered <= sent; `allowed` is as far as the
+        // other has room.
         std::uint64_t posted = 0;
         std::uint64_t sent = 0;
         std::uint64_t delivered = 0;
         std::uint64_t told = 0;  ///< how many of those delivered the rank was woken for
         std::uint64_t allowed = 0;
         std::vector<NicEntry> waiting;  ///< one per number modulo slots; posted and not sent
-        // In: consumed <= received.
+        // Frames that come have consumed <= received.
         std::uint64_t received = 0;
         std::uint64_t consumed = 0;
-        // What the other's agent has yet to hear.
+        // The other's agent has yet to hear these.
         bool tells_delivered = false;
         bool tells_consumed = false;
         // The link has lists; these say which ones the pair is in.

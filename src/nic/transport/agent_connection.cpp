@@ -30,7 +30,7 @@ Result<NicReceived> AgentConnection::ask(std::span<const std::byte> question) co
     if (answer.as<Packet>() != nullptr) return answer;
     if (const auto* refusal = answer.as<NicRefusal>())
         return Status(Code::unsupported, "the NIC agent: " + refusal->message());
-    // Killed just now, and still there for who connects: there is none.
+    // An agent that was killed just now may still be there for who connects: there is none.
     if (answer.bytes.empty()) return Status(Code::io, "the NIC agent has ended");
     return Status(
         Code::transport,

@@ -80,14 +80,14 @@ class FramePipe {
 
   private:
     struct Pair {
-        // Out. Numbers of frames, from 1.
+        // These are for frames that leave. Numbers of frames are from 1.
         std::uint64_t posted = 0;
         std::uint64_t delivered = 0;
         std::vector<OutgoingFrame> kept;  ///< one per number modulo slots; kept until delivered
         bool has_memory = false;
         std::uint64_t coded_round = 0;  ///< bytes of coded frames that took the detour
         std::uint64_t coded_told = 0;   ///< bytes that take_coded_bytes() has told of
-        // In.
+        // These are for frames that come.
         std::uint64_t arrived_number = 0;
         std::uint64_t taken = 0;
         std::uint64_t told = 0;        ///< how many of those taken the agent knows

@@ -21,7 +21,7 @@ class NicSends {
     void progress(std::uint32_t peer);
     /// Returns whether something of this rank is on its way to the peer.
     bool is_busy(std::uint32_t peer) const;
-    // The peer's words.
+    // These take the peer's words.
     void on_pull(std::uint32_t peer, const NicNote& note);
     void on_done(std::uint32_t peer, const NicNote& note);
     void abandon(const FinishedMessages& lane);

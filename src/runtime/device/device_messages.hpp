@@ -142,7 +142,7 @@ class DeviceMessages {
     DeviceMessages(DeviceSide& side, Lane& lane, const Room& room)
         : side_(side), lane_(lane), room_(room) {}
 
-    // What messages wait for, and what follows.
+    // These look at what messages wait for, and do what follows.
     Status poll_lane(Operation& operation);
     Status poll_device(Operation& operation);
     Status advance(Entry& entry, Operation& operation);
@@ -205,8 +205,9 @@ class DeviceMessages {
     std::vector<std::uint32_t> on_device_;                 ///< entries that wait for their marks
     std::vector<Mirrored> mirrored_;                       ///< one per place and slot
     std::vector<std::unique_ptr<DeviceMark>> chunk_ends_;  ///< one per place
-    std::vector<std::uint32_t> open_;    ///< one per place: how many entries are not free
-    std::unique_ptr<DeviceMark> order_;  ///< between two streams; recorded and waited for at once
+    std::vector<std::uint32_t> open_;  ///< one per place: how many entries are not free
+    std::unique_ptr<DeviceMark>
+        order_;  ///< a mark between two streams; recorded and waited for at once
     std::vector<Completion> lane_done_;
     std::vector<Completion> reports_;
     std::size_t reports_taken_ = 0;

@@ -39,7 +39,7 @@ std::byte* DeviceMessages::arrived_at(const Entry& entry) const {
 
 Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
-    // Also one that was damaged: its sender waits for the acknowledgement.
+    // A reference may also have been damaged: its sender waits for the acknowledgement.
     if (entry.received_bytes < message.size_bytes && may_refer(message))
         return take_reference(entry, operation);
     if (is_direct(message) && message.header_bytes() > 0) return fetch_header(entry);

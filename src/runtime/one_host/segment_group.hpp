@@ -253,7 +253,7 @@ class SegmentGroup {
     std::size_t lap_ = 0;  ///< how often the slots have been gone through
     StoreChoice inline_stores_;
     StoreChoice block_stores_;
-    // Of the last call that ended with end_unread_blocks().
+    // These are of the last call that ended with end_unread_blocks().
     std::uint64_t unread_call_ = 0;
     std::size_t unread_blocks_ = 0;
 };

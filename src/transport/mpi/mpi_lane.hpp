@@ -55,7 +55,7 @@ class MpiLane final : public Lane {
     /// Piece says what a request is for.
     struct Piece {
         std::uint32_t message = 0;
-        std::uint32_t number = 0;  ///< among those of the message
+        std::uint32_t number = 0;  ///< its number among the pieces of the message
     };
 
     Status start(Message message);

@@ -29,7 +29,8 @@ Result<std::int64_t> smallest_of_all(MPI_Comm comm, std::int64_t mine) {
 struct Judgement {
     std::uint64_t refusing = 0;   ///< how many ranks refuse
     std::uint64_t one_sided = 0;  ///< a checksum: 0 if whoever reaches a rank is reached by it
-    // Pairs that have no way yet if the offer is taken; each pair counts for both of its ranks.
+    // These count pairs that have no way yet if the offer is taken; each pair counts for both of
+    // its ranks.
     std::uint64_t missing = 0;
     std::uint64_t missing_self = 0;
 };

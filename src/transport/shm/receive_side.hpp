@@ -38,7 +38,7 @@ class ReceiveSide {
     /// Returns whether so many messages wait for their receives that no more are looked at.
     bool is_full(int peer) const { return early_.is_full(peer); }
     void abandon(const FinishedMessages& lane);
-    std::size_t copied_bytes() const { return copied_bytes_; }  ///< since it was made
+    std::size_t copied_bytes() const { return copied_bytes_; }  ///< bytes copied since it was made
 
   private:
     struct Incoming {

@@ -39,14 +39,14 @@ class SendSide {
         std::uint32_t next = no_entry;
         SendRequest request;
         std::uint16_t group = 0;
-        std::size_t sent_bytes = 0;  ///< copied into cells
+        std::size_t sent_bytes = 0;  ///< bytes that were copied into cells
         std::uint64_t receiver_id = 0;
         bool offered = false;  ///< the peer may read it where it is
     };
     struct Peer {
-        EntryList waiting;                    ///< not announced yet
-        EntryList announced;                  ///< until the peer asks
-        EntryList streaming;                  ///< asked for
+        EntryList waiting;                    ///< messages that are not announced yet
+        EntryList announced;                  ///< messages that wait until the peer asks
+        EntryList streaming;                  ///< messages that were asked for
         std::vector<std::uint64_t> retracts;  ///< ids of announced messages that were given up
         int runs_held = 0;
         bool reads = true;  ///< the peer has never asked for what it may have read
