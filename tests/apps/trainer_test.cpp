@@ -14,7 +14,7 @@ namespace {
 
 using namespace train;
 
-/// Pictures of 64 pixels; a bright stripe at the label's place in noise.
+/// Returns pictures of 64 pixels; a bright stripe is at the label's place in noise.
 Dataset striped_pictures(std::size_t count, std::uint64_t seed) {
     constexpr std::size_t features = 64;
     Random random(seed);
@@ -30,7 +30,7 @@ Dataset striped_pictures(std::size_t count, std::uint64_t seed) {
     return data;
 }
 
-/// A duplicate whose errors are returned, as the trainer wants it.
+/// A Communicator is a duplicate whose errors are returned, as the trainer wants it.
 class Communicator {
   public:
     explicit Communicator(MPI_Comm parent) {
@@ -57,7 +57,7 @@ Options options_for(const char* codec) {
     return options;
 }
 
-/// The trained weights, one vector after the other.
+/// Returns the trained weights, one vector after the other.
 std::vector<float> trained_weights(const Options& options, MPI_Comm parent) {
     const Dataset train = striped_pictures(300, 1);
     const Dataset test = striped_pictures(100, 2);
