@@ -45,7 +45,7 @@ TEST(OptionTable, ThreeOfTheProjectsSettingsSayTheCodecTheStrongestLast) {
     EXPECT_EQ(ids, (std::vector{OptionId::codec, OptionId::level_codecs, OptionId::schedule}));
 }
 
-/// What the pages may name besides settings: programs, handles, a misspelling that is shown, and
+/// The pages may name these besides settings: programs, handles, a misspelling that is shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
     "gc_allreduce", "gc_engine",      "gc_info",      "gc_kernels", "gc_lane",    "gc_merge_trace",
@@ -68,7 +68,7 @@ std::vector<std::filesystem::path> pages_below(const std::filesystem::path& fold
     return pages;
 }
 
-/// The README and every page of the folders that have pages.
+/// Returns the README and every page of the folders that have pages.
 std::vector<std::filesystem::path> pages_of_the_project() {
     const std::filesystem::path root = GRADCOLL_TESTS_DIR "/..";
     std::vector<std::filesystem::path> pages = {root / "README.md"};
@@ -93,7 +93,7 @@ TEST(OptionTable, HasEveryVariableAndInfoKeyThatAPageNames) {
     EXPECT_GT(names, 300u) << "the pages were not read";
 }
 
-/// Of the page of settings, from the words that introduce the list to its end.
+/// Returns the part of the page of settings from the words that introduce the list to its end.
 std::string list_of_what_limits_loss() {
     std::ifstream page(GRADCOLL_TESTS_DIR "/../docs/settings.md");
     std::stringstream text;

@@ -29,7 +29,7 @@ void run_on_small_stack(std::function<void()> work) {
     pthread_attr_destroy(&attributes);
 }
 
-/// More than the small stack has.
+/// Uses more than the small stack has.
 void use_stack() {
     volatile std::byte room[2 * small_bytes];
     for (std::size_t i = 0; i < sizeof room; i += 1024) room[i] = std::byte{1};
