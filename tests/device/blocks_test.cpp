@@ -19,7 +19,7 @@ const Told told[] = {{CodecId::int8, {.abs = 1e-3}},   {CodecId::int8, {.rel = 0
                      {CodecId::int4, {.abs = 0.05}},   {CodecId::int4, {.rel = 0.3}},
                      {CodecId::int16, {.abs = 1e-20}}, {CodecId::int16, {.rel = 1e-3}}};
 
-/// Some blocks of values near one another, some of anything, NaN aside.
+/// Returns some blocks of values near one another, some of anything, NaN aside.
 template <class Float>
 Bytes values_of(std::size_t count) {
     std::vector<Float> values(count);
@@ -48,7 +48,7 @@ class DeviceBlocks : public DeviceTest {
     static CodedBlock* table_in(const DeviceBuffer& pinned) {
         return reinterpret_cast<CodedBlock*>(pinned.data());
     }
-    /// What a receiver makes of a block.
+    /// Returns what a receiver makes of a block.
     Bytes decoded(const std::byte* in, const CodedBlock& block, std::size_t count) const {
         Bytes values(count * elem());
         if (block.is_plain != 0) return {in, in + block.size_bytes};

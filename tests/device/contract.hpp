@@ -35,7 +35,7 @@ inline testing::AssertionResult succeeds(const Status& status) {
                        : testing::AssertionFailure() << status.message();
 }
 
-/// Memory of a device, or pinned; freed at the end.
+/// A DeviceBuffer is memory of a device, or pinned; it is freed at the end.
 class DeviceBuffer {
   public:
     enum class Kind : std::uint8_t { on_device, pinned };
@@ -66,8 +66,8 @@ class DeviceBuffer {
     std::size_t size_bytes_;
 };
 
-/// The plug-in that GC_DEVICE names. With GC_TEST_DEVICE_MAY_LACK=1 a plug-in that finds no device
-/// makes tests skip, else fail.
+/// A DeviceTest uses the plug-in that GC_DEVICE names. With GC_TEST_DEVICE_MAY_LACK=1 a plug-in
+/// that finds no device makes tests skip, else fail.
 class DeviceTest : public testing::Test {
   protected:
     void SetUp() override {
@@ -119,7 +119,7 @@ class DeviceTest : public testing::Test {
     std::unique_ptr<DeviceStream> stream_;
 };
 
-/// Bytes that differ from place to place and from seed to seed.
+/// Returns bytes that differ from place to place and from seed to seed.
 inline std::vector<std::byte> pattern(std::size_t size_bytes, unsigned seed = 1) {
     std::vector<std::byte> bytes(size_bytes);
     unsigned state = seed * 2654435761u + 1;

@@ -229,7 +229,7 @@ TEST_F(DeviceStreams, ThreadsUseOneDeviceEachWithAStreamOfItsOwn) {
     for (std::thread& thread : threads) thread.join();
 }
 
-/// Exit status of a reader that cannot open any memory, which some systems forbid.
+/// A reader that cannot open any memory, which some systems forbid, has this exit status.
 constexpr int not_opened_here = 77;
 
 std::string hex_of(const DeviceHandle& handle) {
@@ -242,7 +242,7 @@ std::string hex_of(const DeviceHandle& handle) {
     return text;
 }
 
-/// This program again, as another process that opens the handle; its exit status.
+/// Runs this program again, as another process that opens the handle, and returns its exit status.
 int read_in_another_process(const DeviceHandle& handle, std::size_t size_bytes) {
     const std::string hex = hex_of(handle), size = std::to_string(size_bytes);
     const pid_t child = fork();
@@ -281,7 +281,8 @@ std::byte byte_of(const char* hex) {
     return static_cast<std::byte>(std::stoi(std::string(hex, 2), nullptr, 16));
 }
 
-/// What the other process does: 0 if the bytes are those of pattern(), which it replaces.
+/// The Reader is what the other process does: it returns 0 if the bytes are those of pattern(),
+/// which it replaces.
 class Reader : public DeviceTest {
   public:
     void TestBody() override {}

@@ -44,7 +44,7 @@ TEST(CudaPlugin, StartsOrSaysWhyNot) {
     EXPECT_FALSE(plugin->device(0).ok());
 }
 
-/// What the driver calls this thread's context.
+/// Returns what the driver calls this thread's context.
 void* current_context() {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     const auto get = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));

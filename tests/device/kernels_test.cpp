@@ -20,7 +20,7 @@ constexpr std::size_t counts[] = {0, 1, 31, 512, 1000, 4097};
 
 using Bytes = std::vector<std::byte>;
 
-/// Elements as if by chance; no NaN, whose bits may differ, and of floats nothing that overflows.
+/// Returns elements as if by chance; no NaN, whose bits may differ, and no float that overflows.
 Bytes elements(ElementType type, std::size_t count, unsigned seed) {
     Bytes bytes = pattern(count * element_bytes(type), seed);
     const std::size_t size = element_bytes(type);

@@ -11,7 +11,7 @@ using WarmDevice = DeviceTest;
 
 int in_this_program = 0;
 
-/// What this program does in 100 questions for each of two pointers.
+/// Returns what this program does in 100 questions for each of two pointers.
 std::vector<SeenCall> seen_while_asking(Devices& devices, const void* first, const void* second) {
     watch_calls_of(&in_this_program, dlsym(RTLD_DEFAULT, "qsort"));
     watch_system_calls();
