@@ -16,7 +16,7 @@ struct Copies {
     std::unique_ptr<DeviceMark> mark = std::move(device().make_mark()).value();
 };
 
-/// Never destroyed: the plug-in may end first.
+/// Returns the copies, which are never destroyed: the plug-in may end first.
 Copies& copies() {
     static Copies& copies = *new Copies;
     return copies;
@@ -31,7 +31,7 @@ __attribute__((visibility("default"))) void* device_vector(std::size_t size_byte
     return gradcoll::test::device().allocate(size_bytes).value();
 }
 
-/// Between any memories; returns when it is done.
+/// Copies between any memories; returns when it is done.
 __attribute__((visibility("default"))) void device_copy(void* to, const void* from,
                                                         std::size_t size_bytes) {
     auto& [stream, mark] = gradcoll::test::copies();
