@@ -20,7 +20,7 @@ namespace {
 
 using Vector = std::vector<float>;
 
-/// Integers from -8 to 8 but not 0, different on every rank, whose sums fp32 holds exactly.
+/// Returns integers from -8 to 8 but not 0, different on every rank, whose sums fp32 holds exactly.
 float value_at(std::size_t i, int rank) {
     const auto mixed =
         static_cast<std::uint32_t>(i * 2654435761U) ^ static_cast<std::uint32_t>(rank * 40503);
@@ -28,7 +28,7 @@ float value_at(std::size_t i, int rank) {
     return static_cast<float>((mixed & 64U) != 0 ? value : -value);
 }
 
-/// Two values in every four: the same places on all ranks, moving from group to group.
+/// Keeps two values in every four: the same places on all ranks, moving from group to group.
 bool is_kept(std::size_t i) {
     const std::size_t first = i / 4 % 4;
     return i % 4 == first || i % 4 == (first + 2) % 4;
@@ -66,7 +66,7 @@ bool at_most_two_of_four(const Vector& values) {
     return true;
 }
 
-/// On this rank.
+/// Returns whether the results are right on this rank.
 bool is_right(std::size_t count, int rank, bool lossy) {
     const Vector expected = reduced(input(count, rank, lossy), MPI_Allreduce);
     const Vector sum = reduced(input(count, rank, lossy), GC_Allreduce);
@@ -78,7 +78,7 @@ bool is_right(std::size_t count, int rank, bool lossy) {
     return right;
 }
 
-/// Of the slowest rank.
+/// Returns the time of the slowest rank.
 double seconds_of(int calls, std::size_t count, int rank) {
     const Vector values = input(count, rank, false);
     Vector sum(count);

@@ -16,7 +16,7 @@
 
 namespace {
 
-/// From -1 to 1, and the same wherever it is asked for.
+/// Returns a value from -1 to 1, the same wherever it is asked for.
 float value_at(std::size_t i, int rank, int call) {
     std::uint64_t x = i * 0x9e3779b97f4a7c15U +
                       static_cast<std::uint64_t>(rank) * 0xbf58476d1ce4e5b9U +
