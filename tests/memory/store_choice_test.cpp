@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 64 << 10;
 
-/// A machine on which pieces cost so much.
+/// Costs describes a machine on which pieces cost so much.
 struct Costs {
     std::uint64_t through_caches = 0;
     std::uint64_t past_caches = 0;
