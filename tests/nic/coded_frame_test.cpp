@@ -27,7 +27,7 @@ std::vector<Codec> codecs_for_all_types() {
     return codecs;
 }
 
-/// Floats by their bits, so every type's values are small and large ones.
+/// Returns floats by their bits, so every type's values are small and large ones.
 Bytes plain_frame(const Codec& codec, std::size_t count, unsigned seed) {
     Bytes frame(frame_header_bytes + count * element_bytes(codec.type));
     std::mt19937_64 random(seed);
@@ -46,7 +46,7 @@ Bytes plain_frame(const Codec& codec, std::size_t count, unsigned seed) {
     return frame;
 }
 
-/// What the codec alone makes of the elements, block by block.
+/// Returns what the codec alone makes of the elements, block by block.
 Bytes decoded_by(const Codec& codec, const Bytes& frame) {
     const std::size_t size = element_bytes(codec.type);
     Bytes out = frame;
@@ -105,8 +105,8 @@ TEST(CodedFrame, HasNoMoreElementsThanTheReceiverHasRoomFor) {
     EXPECT_EQ(coder.decode(*coded, room).status().code(), Code::corrupt);
 }
 
-/// Bits that turn, ends that are missing, plain forms that are none: an error, or a frame within
-/// its room.
+/// The damage is bits that turn, ends that are missing, plain forms that are none. The result is an
+/// error, or a frame within its room.
 TEST(CodedFrame, SurvivesDamage) {
     std::mt19937_64 random(11);
     FrameCoder coder;

@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-/// Both ends of one memory.
+/// Ends are both ends of one memory.
 struct Ends {
     Ends() {
         Descriptor file;
