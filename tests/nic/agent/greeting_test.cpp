@@ -109,7 +109,7 @@ TEST(Greeting, ForAnotherHostOrGroupIsRefusedWithoutAnAnswer) {
     EXPECT_EQ(group.accepted->code(), Code::invalid_argument);
 }
 
-/// Whoever connects and says this.
+/// Returns the error for whoever connects and says this.
 Status refused_after(const void* bytes, std::size_t size_bytes) {
     Poller poller = std::move(Poller::make()).value();
     Listener listener(poller, key_of(7));

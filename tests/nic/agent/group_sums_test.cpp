@@ -66,7 +66,7 @@ class GroupSumsTest : public testing::Test {
         frame.size_bytes = static_cast<std::uint32_t>(bytes_of(values).size());
         return sums_.take(frame, bytes_of(values)).code();
     }
-    /// The rank's next sum; nothing if there is none.
+    /// Returns the rank's next sum; nothing if there is none.
     Floats next_sum() {
         const auto entry = arrivals_.read();
         if (!entry.ok() || !entry->has_value()) return {};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t ranks = 3;
 
-/// Rank 0 at both ends of its memory.
+/// Ends are rank 0 at both ends of its memory.
 struct Ends {
     Ends()
         : member([this] {
@@ -133,8 +133,8 @@ TEST(NicMember, RefusesFramesThatCannotBe) {
             << "nothing was sent";
 }
 
-/// From a rank that writes anything: an error, or something that can be, and never more frames to
-/// send than there is room for.
+/// A rank may write anything: the result is an error, or something that can be, and never more
+/// frames to send than there is room for.
 TEST(NicMember, SurvivesAnyEntries) {
     std::mt19937_64 random(35);
     int refused = 0;

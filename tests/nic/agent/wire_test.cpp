@@ -34,7 +34,7 @@ TEST(LinkFrame, HasTheChecksumOfItsHeadAndBytes) {
     }
 }
 
-/// The first hexadecimal block of a page: two digits a byte, and words behind them.
+/// Returns the first hexadecimal block of a page: two digits a byte, and words behind them.
 std::vector<std::byte> bytes_shown_in(const std::string& page) {
     std::vector<std::byte> bytes;
     std::ifstream file(page);
