@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-/// All text of a document, in its order.
+/// TextOf collects all text of a document, in its order.
 struct TextOf : pugi::xml_tree_walker {
     bool for_each(pugi::xml_node& node) override {
         if (node.type() == pugi::node_pcdata) text += std::string(" ") + node.value();

@@ -54,7 +54,7 @@ void blocks(int rank_count, MPI_Comm comm) {
         GC_Allgather(mine.data(), block, MPI_FLOAT, whole.data(), block, MPI_FLOAT, comm);
 }
 
-/// Four gradients, each three times.
+/// Submits four gradients, each three times.
 void submit(MPI_Comm comm) {
     GC_Engine engine = GC_ENGINE_NULL;
     GC_Engine_create(comm, MPI_INFO_NULL, &engine);
@@ -69,7 +69,7 @@ void submit(MPI_Comm comm) {
     GC_Engine_free(&engine);
 }
 
-/// Forty communicators of one name, one small call each.
+/// Makes forty communicators of one name, with one small call each.
 void many_communicators() {
     for (int i = 0; i < 40; ++i) {
         MPI_Comm comm = MPI_COMM_NULL;

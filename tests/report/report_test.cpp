@@ -55,7 +55,7 @@ CallRecord random_call(std::mt19937_64& random) {
     return call;
 }
 
-/// The numbers of one cell, added up the plain way.
+/// Plain has the numbers of one cell, added up the plain way.
 struct Plain {
     std::uint64_t calls = 0, served = 0, shared_memory = 0, compressed = 0, passed = 0,
                   bytes_in = 0, sent = 0;

@@ -75,7 +75,7 @@ inline CommEntry world_with_calls() {
     return world;
 }
 
-/// One that has something of everything but engines and agents.
+/// Returns a report that has something of everything but engines and agents.
 inline ReportSnapshot full_report() {
     ReportSnapshot report = empty();
     report.comms.push_back(world_with_calls());
