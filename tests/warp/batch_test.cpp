@@ -83,7 +83,7 @@ TEST(BatchLauncher, AnErrorOfTheLaunchIsTransportInItsOwnWords) {
     EXPECT_NE(status.message().find("no such device"), std::string::npos);
 }
 
-/// Every item of every job once, whoever does it.
+/// Every item of every job is done once, whoever does it.
 TEST(WarpShare, TheWarpsOfALaunchDoEveryItemOnce) {
     const BatchKernel kernel = recording_kernel();
     BatchLauncher launcher(kernel, nullptr);
