@@ -100,8 +100,8 @@ Result<CodecId> told_by_call(CodecId codec);
 /// codec waits for its tolerance and says more.
 int loss_parts_of(CodecId codec);
 inline constexpr int most_loss_parts = 64;
-/// Returns the codec with so many parts, 1 to most_loss_parts. waits_for_tolerance() must hold, or
-/// parameters_for() have abs. Errors: those of codec_with().
+/// Returns the codec with `parts` parts, 1 to most_loss_parts. waits_for_tolerance() must hold,
+/// or parameters_for() have abs. Errors: those of codec_with().
 Result<CodecId> with_loss_parts(CodecId codec, int parts);
 /// Returns whether it waits for its tolerance, and a looser one makes all its encodings shorter.
 bool shortens_with_tolerance(CodecId codec);

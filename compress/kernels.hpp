@@ -19,8 +19,8 @@ struct CodecParameters {
     double abs = 0;          ///< every element is to come back within this; 0: not said
     double rel = 0;          ///< within this times its magnitude; 0: not said
     std::uint32_t seed = 0;  ///< seed of stochastic rounding; 0: to nearest
-    /// If this is not 0, each call says how much a part is (gc_tolerance), and `abs` is so many of
-    /// them.
+    /// If this is not 0, each call says how much a part is (gc_tolerance), and `abs` is this many
+    /// of them.
     std::uint16_t call_parts = 0;
     /// Packing is not the encoder's business, but that of whoever sends what it wrote.
     Packing packing = Packing::none;

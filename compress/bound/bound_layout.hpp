@@ -10,7 +10,7 @@ namespace gradcoll::bound {
 namespace {
 
 inline constexpr std::size_t block_elems = 512;
-/// A row is so many elements next to each other, which lie in lanes of their own.
+/// A row is this many elements next to each other, which lie in lanes of their own.
 inline constexpr std::size_t row_elems = 16;
 inline constexpr std::size_t row_bytes = row_elems * sizeof(std::uint32_t);
 

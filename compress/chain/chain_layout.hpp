@@ -16,8 +16,8 @@ inline constexpr std::size_t group = 4;
 template <int keep>
 using Shape = nm::Shape<keep, static_cast<int>(group)>;
 
-/// The packed masks of a whole block have so many bytes: a group has three mask bits there, as the
-/// fourth follows from them.
+/// The packed masks of a whole block have this many bytes: a group has three mask bits there, as
+/// the fourth follows from them.
 inline constexpr std::size_t packed_mask_bytes = nm::block_mask_bytes / 4 * 3;
 
 /// These select bits of every group of a mask word.

@@ -95,10 +95,10 @@ struct Window {
     }
 };
 
-/// So many windows of different width are counted in one go.
+/// This many windows of different width are counted in one go.
 inline constexpr std::size_t windows_around_zero = 3;
 
-/// So many values are drawn to find where most are.
+/// This many values are drawn to find where most are.
 inline constexpr std::size_t median_samples = 9;
 
 /// GridChoice chooses the grid of a block: one over all its values if that keeps the tolerance,

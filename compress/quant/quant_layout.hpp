@@ -17,7 +17,7 @@ struct CodeRange {
     int lowest, highest;
 };
 
-/// Width describes codes of so many bits, in two's complement.
+/// Width describes codes of this many bits, in two's complement.
 template <int code_bits>
 struct Width {
     static constexpr int bits = code_bits;
@@ -46,7 +46,7 @@ constexpr std::size_t encoded_bytes(int bits, std::size_t elem_bytes, std::size_
            (rest == 0 ? 0 : block_bytes(bits, elem_bytes, rest));
 }
 
-/// Returns whether the type is quantized to so many bits: codes as wide as the element would only
+/// Returns whether the type is quantized to `bits` bits: codes as wide as the element would only
 /// make a message longer.
 constexpr bool quantizes(int bits, ElementType type) {
     return is_floating(type) && static_cast<std::size_t>(bits) < 8 * element_bytes(type);

@@ -36,7 +36,7 @@ class VectorBlock {
         encode_over(extremes, grid_over(extremes, rounding), in, out, rounding);
     }
 
-    /// So many blocks are encoded together, one behind the other. A grid takes longer to work out
+    /// This many blocks are encoded together, one behind the other. A grid takes longer to work out
     /// than codes do, and alone a core has nothing else to do meanwhile.
     static constexpr std::size_t at_once = 4;
     static void encode_some(const std::byte* in, std::byte* out) {

@@ -21,11 +21,11 @@ constexpr std::size_t steps_a_turn = 16;
 /// Steps up to this size are run by the thread of the turns itself: to hand them over takes as
 /// long.
 constexpr std::size_t most_bytes_here = 16384;
-/// An idle thread gives its core away after so many turns, and sleeps between looks after more.
+/// An idle thread gives its core away after this many turns, and sleeps between looks after more.
 constexpr int turns_before_yield = 50;
 constexpr int turns_before_sleep = 500;
 constexpr std::chrono::microseconds look_again{50};
-/// A thread sleeps at most so long if nothing was handed in here: it listens to others (rank 0),
+/// A thread sleeps at most this long if nothing was handed in here: it listens to others (rank 0),
 /// and looks for stalls.
 constexpr std::chrono::milliseconds look_for_others{100};
 

@@ -29,7 +29,7 @@ namespace gradcoll {
 class GradientPacker;
 
 struct EngineOptions {
-    /// So many threads run local steps; with 0 whoever makes the turns does.
+    /// This many threads run local steps; with 0 whoever makes the turns does.
     int compute_threads = 1;
     /// If this is set a thread of the engine's own makes the turns, else those who submit, test and
     /// wait do.
@@ -39,14 +39,14 @@ struct EngineOptions {
     /// so already, within these bounds. If the most is 0 it looks all the time at first.
     std::chrono::microseconds least_pause{0};
     std::chrono::microseconds most_pause{0};
-    /// All sums that are under way at once may send so many bytes; two may be under way whatever
+    /// All sums that are under way at once may send this many bytes; two may be under way whatever
     /// their size.
     std::uint64_t most_bytes = 0;
     /// After a failure sums that some ranks have not begun never end: they are dropped when nothing
-    /// has gone on for so long.
+    /// has gone on for this long.
     std::uint64_t failure_patience_ns = 5'000'000'000;
     std::uint64_t stall_ns = 0;  ///< time after which it is told who has not handed in a gradient
-    /// The packer makes one sum of several short gradients, which have at most so many bytes
+    /// The packer makes one sum of several short gradients, which have at most this many bytes
     /// together. If it is null no gradient may be packed. It must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;

@@ -25,7 +25,7 @@ class EngineWatch {
     /// Takes note of a gradient that the calling thread, which came to do so at `since_ns`, hands
     /// in.
     void submitted(Gradient& gradient, std::uint64_t since_ns);
-    /// Takes note of gradients that begin together. So many sums run now.
+    /// Takes note of gradients that begin together. `running` sums run now.
     void begun(std::span<Gradient* const> gradients, std::size_t running);
     void ended(std::span<Gradient* const> gradients, bool well);
     /// Takes note that a thread of the program waits from now on; wait_ends() says that it does so

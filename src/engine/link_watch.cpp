@@ -6,7 +6,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t least_sums = 8;
-/// A while ends after so many sums if no gradient ever comes again.
+/// A while ends after this many sums if no gradient ever comes again.
 constexpr std::size_t most_sums = 1024;
 constexpr std::size_t most_whiles_to_believe = 64;
 /// A while is far off beyond these factors. The model is right within two, and what is said of

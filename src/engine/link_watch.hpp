@@ -11,7 +11,7 @@ namespace gradcoll {
 
 /// ExpectedTime is what a sum should take.
 struct ExpectedTime {
-    /// Its bytes are so long on the busiest link between hosts, if links carry what is said of
+    /// Its bytes are this long on the busiest link between hosts, if links carry what is said of
     /// them; 0 if the sum tells nothing of links.
     double links_us = 0;
     double latency_us = 0;  ///< latency of messages that wait for one another

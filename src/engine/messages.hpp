@@ -12,8 +12,8 @@
 
 namespace gradcoll {
 
-/// One message has at most so many bytes; a rank that has more to say sends another when the first
-/// has gone.
+/// One message has at most this many bytes; a rank that has more to say sends another when the
+/// first has gone.
 inline constexpr std::size_t control_message_bytes = 16384;
 inline constexpr std::size_t most_name_bytes = 255;
 inline constexpr std::size_t most_shape_bytes = 255;
@@ -53,7 +53,7 @@ struct Verdict {
 /// Writes a record. Texts are cut at their most bytes.
 void write(const Ready& ready, ByteWriter& out);
 void write(const Verdict& verdict, ByteWriter& out);
-/// One write() adds at most so many bytes.
+/// One write() adds at most this many bytes.
 inline constexpr std::size_t most_record_bytes =
     64 + most_name_bytes + most_shape_bytes + most_error_bytes;
 static_assert(most_record_bytes <= control_message_bytes);

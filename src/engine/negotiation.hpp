@@ -34,7 +34,7 @@ class Negotiation {
     /// Says that this rank has a gradient ready. Errors: those of Gathering::add where this rank
     /// gathers.
     Status say(const Ready& ready, std::uint64_t now_ns);
-    /// Lets, on rank 0, the next gradient begin, or pack of them, if it fits into so many bytes.
+    /// Lets, on rank 0, the next gradient begin, or pack of them, if it fits into `room_bytes`.
     void release(std::uint64_t room_bytes);
     /// Does, on rank 0, what Coordinator::plan_for() does.
     void plan_for(double links_carry) {

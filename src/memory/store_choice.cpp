@@ -5,7 +5,7 @@
 namespace gradcoll {
 namespace {
 
-/// So many trials must agree, since one may have been interrupted.
+/// This many trials must agree, since one may have been interrupted.
 constexpr int trials_that_must_agree = 3;
 /// The other kind must be better by these factors. What pays is four times as fast, and what does
 /// not is a little slower: there is no need to go past the caches by mistake, and none to stay

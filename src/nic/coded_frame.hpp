@@ -15,8 +15,8 @@
 
 namespace gradcoll {
 
-/// Returns how many elements a frame of so many bytes may have, in both of its forms: whole blocks
-/// of every codec. 0 if it has no room for one block.
+/// Returns how many elements a frame of `frame_bytes` may have, in both of its forms: whole
+/// blocks of every codec. 0 if it has no room for one block.
 std::size_t coded_frame_elems(const Codec& codec, std::size_t frame_bytes);
 /// Frames of this length have room for a block of any codec and type.
 inline constexpr std::size_t least_coded_frame_bytes = std::size_t{16} << 10;

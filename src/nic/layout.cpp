@@ -17,7 +17,7 @@ constexpr std::uint32_t most_slots = 8;
 constexpr std::uint32_t least_slots = 4;
 constexpr std::uint32_t most_slot_bytes = 128U << 10;
 constexpr std::uint32_t least_slot_bytes = 4U << 10;
-/// All slots of one direction would have so many bytes if every pair had as much as it can use.
+/// All slots of one direction would have this many bytes if every pair had as much as it can use.
 constexpr std::uint64_t usual_bytes = 64U << 20;
 
 /// Returns how many entries a ring has. Every frame under way in one direction has one; to the

@@ -23,7 +23,7 @@ namespace gradcoll {
 void reduce_many(const Reducer& reducer, std::span<const void* const> sources, void* out,
                  std::size_t count, bool streaming);
 
-/// So much of a result is worked on at a time where it cannot be written at once.
+/// This much of a result is worked on at a time where it cannot be written at once.
 inline constexpr std::size_t reduce_block_bytes = 4096;
 
 }  // namespace gradcoll

@@ -82,7 +82,7 @@ double end_of(ElementType type) {
     return std::ldexp(1 - std::ldexp(1.0, -precision_of(type) - 1), exponent);
 }
 
-/// So many elements are narrowed at a time, so that the compiler needs no order among them.
+/// This many elements are narrowed at a time, so that the compiler needs no order among them.
 constexpr std::size_t lanes = 8;
 
 template <class Format, bool writes>

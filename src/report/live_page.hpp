@@ -58,7 +58,7 @@ class LivePage {
     void add(const CallRecord& call);
     void add(const LinkUse& use);
 
-    /// So many links have room; those of later trees are not counted.
+    /// This many links have room; those of later trees are not counted.
     static constexpr std::size_t most_links = 16;
 
   private:

@@ -12,8 +12,8 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-/// Writes each cell in a column of so many characters, to the right; with a negative number to the
-/// left, behind two blanks.
+/// Writes each cell in a column of this many characters, to the right; with a negative number to
+/// the left, behind two blanks.
 template <class Cells, class Widths>
 void write_row(const Cells& cells, const Widths& widths, Out out) {
     std::string line = "  ";

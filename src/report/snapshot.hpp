@@ -56,7 +56,7 @@ struct CallRecord {
     const char* builder = nullptr;      ///< static text: who made the plan, if not flexreduce
     std::uint64_t bytes_sent = 0;  ///< what this rank sent: on the wire, or into the shared memory
     std::uint64_t bytes_sent_exact = 0;   ///< what it would have sent with the exact codec
-    std::uint64_t packed_away_bytes = 0;  ///< sent in so many fewer: packing without loss
+    std::uint64_t packed_away_bytes = 0;  ///< bytes that packing without loss saved
     std::uint64_t messages_sent = 0;
     std::uint64_t total_ns = 0;  ///< from call to return (blocking calls that were served)
     std::uint64_t codec_ns = 0;  ///< time in encode and decode, and packing

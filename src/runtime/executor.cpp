@@ -28,7 +28,7 @@ constexpr int idle_turns_before_yield = 200;
 constexpr int idle_turns_before_rest = idle_turns_before_yield + 20;
 /// A thread sleeps at most this long, since whatever else it keeps going stands still meanwhile.
 constexpr std::chrono::microseconds longest_rest{200};
-/// An operation that has been given up waits so long for messages that others may not take.
+/// An operation that has been given up waits this long for messages that others may not take.
 constexpr std::chrono::milliseconds patience_once_given_up{100};
 
 Status check_options(const Plan& plan, const Channel& channel, const Executor::Options& options) {

@@ -40,7 +40,7 @@ struct ExecutorOptions {
     /// This is set if data of other ranks may be on devices, whose messages come neither coded on
     /// the way nor with a signature ahead. It is the same on all ranks.
     bool among_devices = false;
-    /// An operation that ranks called differently waits so long for messages after it has failed.
+    /// An operation that ranks called differently waits this long for messages after it has failed.
     std::chrono::milliseconds patience{5'000};
     /// Scratch memory of the host is borrowed from this pool for each operation; if it is null the
     /// executor makes a pool of its own.

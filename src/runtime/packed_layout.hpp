@@ -11,7 +11,7 @@
 
 namespace gradcoll {
 
-/// Room for messages in the scratch, beside its slots, is aligned to so many bytes.
+/// Room for messages in the scratch, beside its slots, is aligned to this many bytes.
 inline constexpr std::uint64_t message_alignment = 64;
 
 /// PackedLayout says where packed messages lie. A message whose codec says so (packing_of())

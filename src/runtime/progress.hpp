@@ -13,7 +13,7 @@ struct RunStats {
     /// This counts bytes on the wire, frame headers included: what each message really had, where
     /// the plan knows only a bound.
     std::uint64_t bytes_sent = 0;
-    /// Packing without loss saves so much: `bytes_sent` would be so many more without it.
+    /// This is what packing without loss saved; `bytes_sent` does not count it.
     std::uint64_t packed_away_bytes = 0;
     std::uint64_t sent_by_reference = 0;  ///< messages that went to a peer that reads our device
     std::uint64_t sent_from_device =

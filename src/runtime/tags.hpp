@@ -7,7 +7,7 @@
 
 namespace gradcoll {
 
-/// At most so many chunks that are in flight at the same time have tags of their own, if the tags
+/// At most this many chunks that are in flight at the same time have tags of their own, if the tags
 /// of the channel are long enough (TagLayout::chunk_count).
 inline constexpr int max_chunks_in_flight = 16;
 

@@ -10,7 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Each kind of rows has so many numbers: spans of one row must not overlap, so each kind has as
+/// Each kind of rows has this many numbers: spans of one row must not overlap, so each kind has as
 /// many rows as it needs.
 constexpr std::uint64_t rows_a_kind = 1'000'000;
 constexpr const char* title_of[] = {"gradient",       "coordinator", "operation",

@@ -23,7 +23,7 @@ struct EntryList {
 template <class Entry>
 class EntryPool {
   public:
-    /// Makes room for so many entries at a time.
+    /// Makes room for this many entries at a time.
     void reserve(std::size_t count) {
         entries_.reserve(count);
         while (entries_.size() < count) add_place();

@@ -27,7 +27,7 @@ struct SumRequest {
 
 /// A SumOutcome is the same on all ranks.
 struct SumOutcome {
-    /// So many first elements of the output are the sums, with the same bits on all ranks. Behind
+    /// This many first elements of the output are the sums, with the same bits on all ranks. Behind
     /// them the input is as it was.
     std::size_t done = 0;
     std::optional<Failure> refusal;  ///< the refusal of the lowest rank that refused

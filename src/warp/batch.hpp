@@ -44,7 +44,7 @@ static_assert(sizeof(Batch) <= 4096, "the parameters of a kernel have 4 KiB");
 
 /// A BatchKernel is a kernel, and into what it cuts a job.
 struct BatchKernel {
-    /// Starts the kernel with so many blocks of threads on a stream. Returns null, or what went
+    /// Starts the kernel with this many blocks of threads on a stream. Returns null, or what went
     /// wrong, for people.
     const char* (*launch)(const Batch& batch, unsigned ctas, void* stream) = nullptr;
     std::size_t tile_elems = 0;

@@ -64,7 +64,7 @@ struct DeviceWarp {
     }
 };
 
-/// So many blocks of threads share an SM's registers, which leaves 128 to a thread. Without this
+/// This many blocks of threads share an SM's registers, which leaves 128 to a thread. Without this
 /// limit ptxas spills a few to fit one more block.
 inline constexpr unsigned usual_ctas = 2;
 

@@ -19,9 +19,9 @@ struct ElementwiseJob {
 
     static constexpr std::size_t smaller = sizeof(In) < sizeof(Out) ? sizeof(In) : sizeof(Out);
     static constexpr std::size_t larger = sizeof(In) < sizeof(Out) ? sizeof(Out) : sizeof(In);
-    /// A run has so many elements: 16 bytes where they are smallest.
+    /// A run has this many elements: 16 bytes where they are smallest.
     static constexpr int run_elems = static_cast<int>(16 / smaller);
-    /// A lane has so many runs in one tile, all of them loaded before the first is worked on: 64
+    /// A lane has this many runs in one tile, all of them loaded before the first is worked on: 64
     /// bytes.
     static constexpr int runs = static_cast<int>(64 / (run_elems * larger));
     static constexpr int loose_of_lane = 8;

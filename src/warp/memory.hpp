@@ -56,7 +56,7 @@ constexpr std::uint32_t word_of(const Run<Bits, n>& run, int k) {
     }
 }
 
-/// So many words of a run go with one instruction.
+/// This many words of a run go with one instruction.
 template <class Bits, int n>
 inline constexpr int words_at_once = n * sizeof(Bits) % 16 == 0  ? 4
                                      : n * sizeof(Bits) % 8 == 0 ? 2

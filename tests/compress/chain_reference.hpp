@@ -8,7 +8,7 @@
 
 namespace gradcoll::test {
 
-/// A Chain keeps N of every four, in codes of so many bits.
+/// A Chain keeps N of every four, in codes of this many bits.
 struct Chain {
     CodecId chooser;
     std::size_t keep;

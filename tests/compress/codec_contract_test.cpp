@@ -81,8 +81,8 @@ TEST_P(CodecContract, DroppedElementsAddPlusZero) {
     EXPECT_EQ(sum, decoded);  // -0 + +0 is +0, -0 + x is x
 }
 
-/// So many values of every other group are not finite: up to N they arrive and the others are their
-/// neighbours' zeros; more, and nothing but NaN comes out of the group.
+/// This many values of every other group are not finite: up to N they arrive and the others are
+/// their neighbours' zeros; more, and nothing but NaN comes out of the group.
 TEST_P(CodecContract, GroupsWithMoreThanNNonFiniteValuesAreNaNThroughout) {
     if (!group_of(codec_.id)) return;
     const auto [keep, group] = *group_of(codec_.id);

@@ -38,7 +38,7 @@ TEST(Executor, ExactSumOverLopsidedTreesEqualsTheReference) {
         }
 }
 
-/// Each quantizer has so many steps between the least and the largest value of a block.
+/// Each quantizer has this many steps between the least and the largest value of a block.
 constexpr std::pair<CodecId, double> quantizers[] = {
     {CodecId::int4, 15},         {CodecId::int8, 255},        {CodecId::int16, 65535},
     {CodecId::nm_2_4_int8, 255}, {CodecId::nm_1_4_int8, 255}, {CodecId::nm_2_4_int4, 15}};

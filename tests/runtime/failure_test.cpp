@@ -299,7 +299,7 @@ void limit_memory_in_all(rlim_t bytes) {
     if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
 }
 
-/// Lets this process have only so many more bytes of address space.
+/// Lets this process have only this many more bytes of address space.
 void limit_memory_to(std::size_t more_bytes) {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

@@ -148,7 +148,7 @@ class LocalWorkByHand : public testing::Test {
             .function = reduce_when_allowed, .context = nullptr, .element_bytes = sizeof(float)};
         return binding;
     }
-    /// Starts both ranks, and goes on until rank 0 has so many steps to take, which it takes.
+    /// Starts both ranks, and goes on until rank 0 has this many steps to take, which it takes.
     std::vector<LocalStep> taken_steps(std::size_t wanted) {
         EXPECT_TRUE(mine_->start(slow_binding()).ok());
         EXPECT_TRUE(other_->start(binding_of(in_, other_out_)).ok());

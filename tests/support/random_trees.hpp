@@ -40,7 +40,7 @@ inline Tree random_tree(int rank_count, std::mt19937_64& random) {
     return Tree::make(random_subtree(order, 0, order.size(), random)).value();
 }
 
-/// Makes a tree of two levels: one branch for each entry, with so many ranks.
+/// Makes a tree of two levels: one branch for each entry, with that many ranks.
 inline Tree two_level_tree(const std::vector<int>& sizes) {
     TreeSpec root;
     int rank = 0;

@@ -11,7 +11,7 @@
 
 namespace gradcoll {
 
-/// A reference has so many bytes as it travels.
+/// A reference has this many bytes as it travels.
 inline constexpr std::size_t reference_bytes = 128;
 
 /// PeerDeviceMemory makes and resolves the references of one device. It keeps a bounded number of

@@ -19,7 +19,7 @@
 namespace gradcoll {
 namespace {
 
-/// At most so many agents may be there that have not shown who they are, and so many processes.
+/// At most this many agents may be there that have not shown who they are, and this many processes.
 constexpr std::size_t most_greetings = 64;
 constexpr std::size_t most_sessions = 4096;
 constexpr std::chrono::milliseconds tick{100};

@@ -14,7 +14,7 @@ namespace gradcoll {
 
 struct AgentOptions {
     std::uint16_t port = 0;             ///< where other agents connect to; 0: any
-    std::chrono::seconds idle_exit{0};  ///< ends when nobody was here for so long; 0: never
+    std::chrono::seconds idle_exit{0};  ///< ends when nobody was here for this long; 0: never
 };
 
 class Agent {

@@ -15,7 +15,7 @@
 namespace gradcoll {
 
 using NicClock = std::chrono::steady_clock;
-/// Whoever connects has so long to say and prove who it is.
+/// Whoever connects has this long to say and prove who it is.
 inline constexpr std::chrono::milliseconds greeting_patience{1000};
 
 /// Greeted is a connection that is as good as made: its frames begin with `first`.

@@ -11,10 +11,10 @@
 namespace gradcoll {
 namespace {
 
-/// All links of a group together may take so long: an agent that is connected to may have to wait
+/// All links of a group together may take this long: an agent that is connected to may have to wait
 /// for its own ranks.
 constexpr std::chrono::seconds connect_patience{8};
-/// One rank has so many entries before the next has its turn.
+/// One rank has this many entries before the next has its turn.
 constexpr int entries_a_turn = 64;
 
 }  // namespace

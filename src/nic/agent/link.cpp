@@ -18,10 +18,10 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{16} << 10;
-/// One link has so many calls of the system before the next has its turn.
+/// One link has this many calls of the system before the next has its turn.
 constexpr int calls_a_turn = 16;
 
-/// A link that is cut is noticed after so long, whether something is under way or not.
+/// A link that is cut is noticed after this long, whether something is under way or not.
 constexpr int cut_seconds = 8;
 
 void notice_cuts(int socket) {

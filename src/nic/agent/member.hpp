@@ -71,7 +71,7 @@ class NicMember {
     /// Returns where the bytes of a frame for the rank belong. Errors: corrupt if it is not the
     /// next one, or there is no room for it; out_of_memory.
     Result<std::byte*> room_for(const LinkFrame& frame);
-    /// Takes note that so many bytes are there; those of a coded frame are in its plain form.
+    /// Takes note that `size_bytes` bytes are there; those of a coded frame are in its plain form.
     /// Errors: corrupt if the rank's counters lie.
     Status arrived(const LinkFrame& frame, std::size_t size_bytes);
     /// Takes a frame that says how far the other is. Errors: corrupt if it cannot be.
@@ -89,7 +89,7 @@ class NicMember {
     std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
     /// Returns where the sum of a piece belongs. Errors: those of room_for().
     Result<std::byte*> room_for_sum(std::uint64_t number);
-    /// Takes note that the sum is there, so many bytes. Errors: those of arrived().
+    /// Takes note that the sum is there, `size_bytes` long. Errors: those of arrived().
     Status summed(std::uint64_t number, std::size_t size_bytes);
 
     /// Takes note that the peer is no longer reached; if it is the rank itself, its sums have

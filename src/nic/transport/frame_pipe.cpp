@@ -12,8 +12,8 @@
 namespace gradcoll {
 namespace {
 
-/// There is one look at the detour, which is a call of the MPI library, for so many idle looks, and
-/// one at whether the agent is alive, which is a call of the system.
+/// There is one look at the detour, which is a call of the MPI library, for this many idle looks,
+/// and one at whether the agent is alive, which is a call of the system.
 constexpr unsigned idle_looks_a_detour = 16;
 constexpr unsigned idle_looks_a_check = 256;
 

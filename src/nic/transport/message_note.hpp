@@ -20,7 +20,7 @@ enum class FrameSays : std::uint32_t {
     retract  ///< from the sender: the rest will not come
 };
 
-/// So many frames of a message leave before anybody has asked for it: about as many as the other
+/// This many frames of a message leave before anybody has asked for it: about as many as the other
 /// end has room for, so that a message of that length does not wait for an answer.
 inline constexpr std::size_t unasked_frames = 8;
 

@@ -11,7 +11,7 @@
 namespace gradcoll {
 namespace {
 
-/// At least so many tags have to be left, as many as MPI promises: others rely on that (MPI 3.1,
+/// At least this many tags have to be left, as many as MPI promises: others rely on that (MPI 3.1,
 /// 8.1.2).
 constexpr int least_tag_limit = 32767;
 

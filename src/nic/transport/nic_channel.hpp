@@ -23,8 +23,8 @@ class NicChannel final : public Channel, public VectorSums {
         std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
         std::vector<std::uint32_t> peers;  ///< who is reached, ascending
         bool encodes = false;  ///< all agents have the codecs of all ranks; the same on all ranks
-        /// From so many bytes on agents also add vectors; 0 if they add none. It is the same on all
-        /// ranks.
+        /// From this many bytes on agents also add vectors; 0 if they add none. It is the same on
+        /// all ranks.
         std::size_t least_summed_bytes = 0;
     };
     /// `agent` has joined, and all agents are linked. Errors: transport; unsupported where the MPI

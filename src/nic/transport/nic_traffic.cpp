@@ -6,11 +6,11 @@
 namespace gradcoll {
 namespace {
 
-/// One peer has so many frames before the next has its turn.
+/// One peer has this many frames before the next has its turn.
 constexpr int frames_at_once = 4;
-/// A rest without news counts for so many idle looks: so the end of an agent is noticed soon.
+/// A rest without news counts for this many idle looks: so the end of an agent is noticed soon.
 constexpr unsigned looks_a_rest = 16;
-/// A rank that waits for a sum sleeps at most so long: messages of others go on after it.
+/// A rank that waits for a sum sleeps at most this long: messages of others go on after it.
 constexpr std::chrono::microseconds longest_rest{200};
 
 }  // namespace

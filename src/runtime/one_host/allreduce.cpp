@@ -13,7 +13,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes;
-/// Blocks are at most so large, so that all slots of a rank fit into a second-level cache.
+/// Blocks are at most this large, so that all slots of a rank fit into a second-level cache.
 constexpr std::size_t most_block_bytes = 256 << 10;
 
 /// Returns the size of a block with a cache line for every rank.

@@ -97,8 +97,9 @@ struct OneHostChoices {
     std::size_t stream_min_bytes = 0;  ///< smallest split result that goes past the caches
 
     bool operator==(const OneHostChoices&) const = default;
-    /// Returns what was measured best (docs/benchmarks.md), with at most so much shared memory for
-    /// each rank. It is more if the smallest blocks, of a cache line for every rank, need more.
+    /// Returns what was measured best (docs/benchmarks.md), with at most `bytes_a_rank` of shared
+    /// memory for each rank. It is more if the smallest blocks, of a cache line for every rank,
+    /// need more.
     static OneHostChoices fitting(int rank_count, std::size_t bytes_a_rank);
     /// Returns the same choices with smaller blocks, as far as there can be.
     OneHostChoices with_blocks_of(int rank_count, std::size_t bytes) const;
@@ -129,7 +130,7 @@ class OneHostAllreduce final : public Startable {
     Status run(const OneHostCall& call);
     /// Begins a call that nobody waits for, on all ranks.
     Startable& start(const OneHostCall& call);
-    /// Returns whether a vector of so many bytes needs more than
+    /// Returns whether a vector of `bytes` needs more than
     /// SegmentGroup::inline_bytes_a_rank(), if the call is waited for, or if it is started.
     bool uses_blocks(std::size_t bytes) const;
     bool uses_blocks_if_started(std::size_t bytes) const {

@@ -23,7 +23,7 @@ class OneHostReduceScatter {
     /// rank_count blocks, `output` one, which may be the first of the input. Errors:
     /// invalid_argument, on all ranks, if signatures differ; the output is then unspecified.
     Status run(const OneHostCall& call);
-    /// Returns whether blocks of so many bytes need block slots.
+    /// Returns whether blocks of `block_bytes` need block slots.
     bool uses_blocks(std::size_t block_bytes) const {
         return block_bytes * ranks() > choices_.sizes.inline_bytes;
     }

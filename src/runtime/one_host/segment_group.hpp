@@ -48,8 +48,9 @@ class SegmentGroup {
   public:
     /// This is the first step.
     static constexpr std::uint32_t begun = 1;
-    /// A rank can have begun so many calls while others still read what it wrote for the first one:
-    /// `heads` if it wrote nothing but into narrow inline slots, wide_slots() if into wide ones.
+    /// A rank can have begun this many calls while others still read what it wrote for the first
+    /// one: `heads` if it wrote nothing but into narrow inline slots, wide_slots() if into wide
+    /// ones.
     static constexpr std::uint64_t heads = 16;
     static constexpr std::uint64_t wide_slots(Waits waits) {
         return waits == Waits::for_all ? 2 : 4;
@@ -57,7 +58,7 @@ class SegmentGroup {
     /// A narrow slot holds the rest of a head, whose word and signature share its first line.
     static constexpr std::size_t head_bytes = 512;
     static constexpr std::size_t narrow_bytes = head_bytes - 2 * sizeof(std::uint64_t);
-    /// A rank can have so many blocks under way in one call.
+    /// A rank can have this many blocks under way in one call.
     static constexpr std::size_t block_slots = 4;
     /// What ranks write lies on pages of its own.
     static constexpr std::size_t page_bytes = 4096;
@@ -76,7 +77,7 @@ class SegmentGroup {
         std::size_t size_bytes = 0;
     };
     using BlockExtents = std::array<Extent, 2 * block_slots>;
-    /// Returns where blocks of so many bytes lie in a rank's part, in whole pages.
+    /// Returns where blocks of `block_bytes` lie in a rank's part, in whole pages.
     BlockExtents extents_of_blocks(std::size_t block_bytes) const;
 
     /// `segment` consists of rank_count parts of bytes_a_rank(). It is all zero when the first rank

@@ -13,7 +13,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::chrono::seconds abandon_patience{1};
-/// One message has at most so many pieces in flight: enough for what a fast link carries between
+/// One message has at most this many pieces in flight: enough for what a fast link carries between
 /// two looks at it.
 constexpr std::size_t most_pieces_in_flight = 16;
 

@@ -10,8 +10,8 @@
 namespace gradcoll {
 namespace {
 
-/// After so many idle polls the MPI library looks after its own messages once, which costs it about
-/// as much as all of them.
+/// After this many idle polls the MPI library looks after its own messages once, which costs it
+/// about as much as all of them.
 constexpr unsigned idle_polls_a_probe = 16;
 
 /// A RoutedLane is one lane for all ways: a message takes that of its peer.

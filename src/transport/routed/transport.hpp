@@ -15,8 +15,8 @@
 namespace gradcoll {
 
 struct ChannelOptions {
-    /// Every rank shares so much memory with its host for bytes on their way. Without a value it is
-    /// 2 MiB, but 64 MiB for a host; 0 means that no memory may be shared.
+    /// Every rank shares this much memory with its host for bytes on their way. Without a value it
+    /// is 2 MiB, but 64 MiB for a host; 0 means that no memory may be shared.
     std::optional<std::size_t> cells_bytes = {};
     /// If this is set, receivers may read large messages from their senders' memory where the
     /// system permits it.

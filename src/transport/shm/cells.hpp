@@ -15,7 +15,7 @@ namespace gradcoll {
 class CellPool {
   public:
     enum class Purpose : std::uint8_t { unasked, asked };
-    /// Unasked messages may hold at most so many cells.
+    /// Unasked messages may hold at most this many cells.
     static constexpr int unasked_cells = 48;
 
     struct Run {
@@ -23,7 +23,7 @@ class CellPool {
         int count = 0;
     };
 
-    /// Takes `count` adjacent cells for bytes to `peer`; none if there are not so many.
+    /// Takes `count` adjacent cells for bytes to `peer`; none if there are not that many.
     std::optional<Run> take(int count, int peer, Purpose purpose);
     /// Takes as many adjacent cells as there are, up to `count`; none if there are none.
     std::optional<Run> take_up_to(int count, int peer, Purpose purpose);

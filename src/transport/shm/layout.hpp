@@ -78,7 +78,7 @@ class ShmLayout {
     static constexpr int cell_count = 64;  ///< bits of a word
     /// Errors: invalid_argument if there is too little for the rings and cells.
     static Result<ShmLayout> make(std::byte* memory, int rank_count, std::size_t bytes_a_rank);
-    /// Returns the size that leaves about so much for cells; a multiple of a page.
+    /// Returns the size that leaves about this much for cells; a multiple of a page.
     static std::size_t bytes_a_rank_for(int rank_count, std::size_t cells_bytes);
 
     int rank_count() const { return rank_count_; }

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-/// So much is read between two looks at everything else.
+/// This much is read between two looks at everything else.
 constexpr std::size_t read_piece_bytes = 512 * 1024;
 
 /// Returns whether the sender waits for an answer. The send of an announced message that left whole

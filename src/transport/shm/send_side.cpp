@@ -11,15 +11,15 @@
 namespace gradcoll {
 namespace {
 
-/// A message of up to so many cells leaves whole, asked for or not.
+/// A message of up to this many cells leaves whole, asked for or not.
 constexpr int whole_cells = 8;
-/// Larger messages go in pieces of so many cells, small enough that their reader finds them in the
-/// caches.
+/// Larger messages go in pieces of this many cells, small enough that their reader finds them in
+/// the caches.
 constexpr int piece_cells = 4;
 /// Longer runs go past the caches: their reader would have to fetch them out of ours.
 constexpr std::size_t streamed_bytes = std::size_t{64} << 10;
-/// So many messages in records may have met no receive. More are announced: their bytes wait here,
-/// not in the peer's memory.
+/// This many messages in records may have met no receive. More are announced: their bytes wait
+/// here, not in the peer's memory.
 constexpr std::uint64_t most_inlined_unmatched = 64;
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-/// For one peer so many bytes are copied out before the next has its turn.
+/// For one peer this many bytes are copied out before the next has its turn.
 constexpr std::size_t copied_at_once = 256 * 1024;
 
 std::vector<PairWire> wires_of(const ShmLayout& layout, int rank, const std::vector<int>& names) {

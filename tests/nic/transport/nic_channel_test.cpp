@@ -30,8 +30,8 @@ struct NicWorld : ProcessComm {
 INSTANTIATE_TYPED_TEST_SUITE_P(TwoHosts, ChannelContract, NicWorld<2>);
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreeHosts, ChannelContract, NicWorld<3>);
 
-/// Exchanges with a neighbour of another host both ways at once, so many messages of that size at a
-/// time.
+/// Exchanges with a neighbour of another host both ways at once, this many messages of that size at
+/// a time.
 void exchange(Channel& channel, std::size_t size_bytes, std::uint32_t count, unsigned char first) {
     const auto lane = channel.open_lane(2 * count);
     std::vector<Bytes> out, in(count, Bytes(size_bytes));

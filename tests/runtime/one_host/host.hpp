@@ -50,7 +50,7 @@ struct HostRank {
     OneHostReduceScatter reduce_scatter;
 };
 
-/// A Host is memory for so many ranks, and what each of them does in a thread of its own.
+/// A Host is memory for this many ranks, and what each of them does in a thread of its own.
 class Host {
   public:
     Host(int rank_count, const OneHostChoices& choices)

@@ -64,7 +64,7 @@ class Memory {
     Result<void*> add(Block block);
     static void show(std::uintptr_t base, const Block& block);
     static void hide(std::uintptr_t base, const Block& block);
-    /// Returns the first of so many free granules in a row, or granule_count.
+    /// Returns the first of this many free granules in a row, or granule_count.
     std::size_t find_room(std::size_t granules) const;
     bool in_range(std::uintptr_t address) const;
     /// Returns the block around an address; blocks_.end() if there is none.
