@@ -1,5 +1,6 @@
 // ways/way.hpp - one way that calls of a communicator can go: which it takes, and how it runs them.
-// The table of ways is in ways/CMakeLists.txt, a folder a line, in the order in which they are asked.
+// The table of ways is in ways/CMakeLists.txt, a folder a line, in the order in which they are
+// asked.
 #pragma once
 
 #include <array>
@@ -82,7 +83,7 @@ struct WayCall {
     const CallKey& key;               ///< key of the route
     double tolerance = 0;             ///< as in a Binding
     const Status* refusal = nullptr;  ///< as in a Binding: not null if this rank takes no part
-    bool asked = false;  ///< whether all ranks have been asked where their vectors are
+    bool asked = false;               ///< whether all ranks have been asked where their vectors are
     PassReason pass_reason = PassReason::none;  ///< why it passes, for the statistics
     Residual* residual = nullptr;               ///< goes with keys that have feedback
     std::shared_ptr<DeviceSide> device = {};    ///< the device that both buffers are on

@@ -33,7 +33,8 @@ const WayInfo& mpi_way() {
                                   .over_tree = false,
                                   .is_timed = true,
                                   .make = [](const WayParts& parts) -> std::unique_ptr<Way> {
- return std::make_unique<MpiWay>(parts); }};
+                                      return std::make_unique<MpiWay>(parts);
+                                  }};
     return info;
 }
 

@@ -10,9 +10,10 @@ namespace gradcoll {
 
 /// BlockingExtras are what few operations have.
 struct BlockingExtras {
-    Residual* residual = nullptr;             ///< goes with keys that have feedback
-    std::shared_ptr<DeviceSide> device = {};  ///< the device of the binding's memory; null: the host
-    const Status* refusal = nullptr;          ///< as in a Binding
+    Residual* residual = nullptr;  ///< goes with keys that have feedback
+    std::shared_ptr<DeviceSide> device =
+        {};                           ///< the device of the binding's memory; null: the host
+    const Status* refusal = nullptr;  ///< as in a Binding
 };
 
 /// Begins the operation on the tree, makes progress (also of persistent requests that are started,
