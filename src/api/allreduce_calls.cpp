@@ -1,8 +1,8 @@
 // GC_Allreduce, GC_Allreduce_c, GC_Allreduce_residual.
 #include "call/blocking.hpp"
+#include "call/cached_call.hpp"
 #include "call/call.hpp"
 #include "call/device_allreduce.hpp"
-#include "call/known_call.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {
@@ -17,15 +17,15 @@ Outcome pass(const Call& call) {
 
 Outcome allreduce(const Entry& entry, const CallArguments& arguments) {
     Status status;
-    const Known known = run_known(entry, arguments, status);
-    if (known == Known::served) return status;
-    if (known == Known::passes) return pass_allreduce(arguments);
+    const Shortcut known = run_cached(entry, arguments, status);
+    if (known == Shortcut::served) return status;
+    if (known == Shortcut::passes) return pass_allreduce(arguments);
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) {
         if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
         return call.error;
     }
-    learn_way_of(call);
+    cache_call(call);
     return call.passes() ? pass(call) : run_allreduce(call);
 }
 

@@ -13,7 +13,7 @@
 #include "base/log.hpp"
 #include "call/call_kinds.hpp"
 #include "call/gradients/engine_making.hpp"
-#include "call/gradients/engine_works.hpp"
+#include "call/gradients/gradient_sums.hpp"
 #include "mpi/boundary.hpp"
 #include "mpi/lifetime.hpp"
 #include "mpi/request.hpp"
@@ -138,7 +138,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     const CallArguments arguments =
         GRADCOLL_VALUE(with_what_was_dropped(engine, gradient, mine, classified));
     const Given given = GRADCOLL_VALUE(given_again(engine, gradient, arguments, classified));
-    EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
+    GradientSum* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     if (is_new) engine.gradients.push_back(&gradient);
     work->bind(arguments, given.shape, copy);
     const std::string text = given.shape_text();

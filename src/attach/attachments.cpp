@@ -24,7 +24,7 @@ namespace {
 struct Attachment {
     MPI_Comm comm = MPI_COMM_NULL;
     std::shared_ptr<CommContext> context;  ///< null: not attached
-    std::optional<Prospect> prospect;      ///< empty: attached
+    std::optional<AttachAccount> account;  ///< empty: attached
 };
 
 std::mutex attachments_mutex;
@@ -53,7 +53,7 @@ std::uint64_t changes_so_far() {
 }
 
 SeenComm seen_in(Attachment& attachment) {
-    return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
+    return {attachment.context.get(), attachment.account ? &*attachment.account : nullptr};
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {
@@ -147,12 +147,12 @@ Result<Attachment*> hang_anew(MPI_Comm comm) {
     return attachment.release();
 }
 
-/// Hangs a prospect on a communicator where nothing hangs.
+/// Hangs an account on a communicator where nothing hangs.
 Result<Attachment*> hang_prospect(MPI_Comm comm, int rank_count) {
     GRADCOLL_TRY(make_keyval());
     auto attachment = hang_anew(comm);
     if (!attachment) return attachment;
-    (*attachment)->prospect.emplace(rank_count);
+    (*attachment)->account.emplace(rank_count);
     note_as_last(*attachment);
     note_seen(comm, *attachment);
     return attachment;
@@ -167,7 +167,7 @@ Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context)
     if (attachment && *attachment == nullptr) attachment = hang_anew(comm);
     if (!attachment) return attachment;
     (*attachment)->context = std::move(context);
-    (*attachment)->prospect.reset();
+    (*attachment)->account.reset();
     forget_seen();
     note_as_last(*attachment);
     return attachment;
@@ -252,16 +252,16 @@ void forget_seen() {
     std::atomic_ref(change_count).fetch_add(1, std::memory_order_relaxed);
 }
 
-GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
+GC_Passed_call passed_call(const CallArguments& arguments, AttachAccount& account,
                            const KindOfCall& kind) {
     return {.comm = bits_of(arguments.comm),
             .datatype = bits_of(arguments.datatype),
             .op = bits_of(arguments.op),
             .item_bytes = kind.item_bytes,
-            .end_bytes = prospect.end_bytes(kind),
+            .end_bytes = account.end_bytes(kind),
             .changes = &change_count,
             .change_count = changes_so_far(),
-            .account = &prospect.account()};
+            .account = &account.account()};
 }
 
 SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
@@ -275,7 +275,7 @@ SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
     return found && *found != nullptr ? seen_in(**found) : SeenComm();
 }
 
-Result<Prospect*> prospect_of(MPI_Comm comm) {
+Result<AttachAccount*> account_of(MPI_Comm comm) {
     auto found = look_up(comm);
     if (found && *found == nullptr && !is_over(comm)) {
         int rank_count = 1;
@@ -283,7 +283,7 @@ Result<Prospect*> prospect_of(MPI_Comm comm) {
         found = hang_prospect(comm, rank_count);
     }
     if (!found) return found.status();
-    return *found != nullptr ? seen_in(**found).prospect : nullptr;
+    return *found != nullptr ? seen_in(**found).account : nullptr;
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
@@ -295,7 +295,7 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
 Status refuse(MPI_Comm comm) {
     const auto attachment = hang_on(comm, nullptr);
     if (!attachment) return attachment.status();
-    (*attachment)->prospect.emplace(0).give_up(PassReason::attaching_failed);
+    (*attachment)->account.emplace(0).give_up(PassReason::attaching_failed);
     return {};
 }
 
@@ -304,8 +304,8 @@ Result<PassReason> refusal_of(MPI_Comm comm) {
     if (!attachment) return attachment.status();
     if (*attachment == nullptr)
         return is_over(comm) ? PassReason::attaching_failed : PassReason::none;
-    const auto& prospect = (*attachment)->prospect;
-    const PassReason reason = prospect ? prospect->pass_reason() : PassReason::none;
+    const auto& account = (*attachment)->account;
+    const PassReason reason = account ? account->pass_reason() : PassReason::none;
     const bool is_final =
         reason == PassReason::attaching_failed || reason == PassReason::ranks_differ;
     return is_final ? reason : PassReason::none;

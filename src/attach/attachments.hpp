@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "attach/prospect.hpp"
+#include "attach/attach_account.hpp"
 #include "ways/comm_context.hpp"
 
 namespace gradcoll {
@@ -22,30 +22,30 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
 /// SeenComm is what this thread knows of a communicator without a question to MPI, because it has
-/// asked before: the context, or else the prospect. Both are null for others, and once any
+/// asked before: the context, or else the account. Both are null for others, and once any
 /// communicator has lost its attachment since. Valid while the communicator is.
 struct SeenComm {
     CommContext* context = nullptr;
-    Prospect* prospect = nullptr;
+    AttachAccount* account = nullptr;
 
-    bool is_nothing() const { return context == nullptr && prospect == nullptr; }
+    bool is_nothing() const { return context == nullptr && account == nullptr; }
 };
 SeenComm seen_comm(MPI_Comm comm);
 /// Does what seen_comm() does, but asks MPI about a communicator that this thread has not seen. One
-/// where nothing hangs gets a prospect if it `may_be_attached_by_use` and has several ranks. Local.
+/// where nothing hangs gets an account if it `may_be_attached_by_use` and has several ranks. Local.
 SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use);
 
 /// Makes all threads forget what they have seen, so that they ask MPI again. Thread safe.
 void forget_seen();
 
 /// Returns what the interposer is told of an allreduce that has passed for the sake of its
-/// communicator's prospect, so that it can let others pass by itself.
-GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
+/// communicator's account, so that it can let others pass by itself.
+GC_Passed_call passed_call(const CallArguments& arguments, AttachAccount& account,
                            const KindOfCall& kind);
 
-/// Returns the prospect of a communicator that is not attached; null if it is attached or being
+/// Returns the account of a communicator that is not attached; null if it is attached or being
 /// freed, and once MPI_Finalize has begun. Local.
-Result<Prospect*> prospect_of(MPI_Comm comm);
+Result<AttachAccount*> account_of(MPI_Comm comm);
 
 /// Parts says what of a context is made at once.
 enum class Parts : std::uint8_t {

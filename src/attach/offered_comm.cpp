@@ -5,7 +5,7 @@
 
 #include "attach/attachments.hpp"
 #include "attach/comm_info.hpp"
-#include "attach/roll_call.hpp"
+#include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "comm/unused_codec.hpp"
 #include "settings/settings.hpp"
@@ -97,8 +97,8 @@ bool is_decided(const OfferedComm& found) {
 
 void remember_that_it_passes(MPI_Comm comm, PassReason why) {
     if (why == PassReason::invalid_comm) return;
-    if (const auto prospect = prospect_of(comm); prospect && *prospect != nullptr)
-        (*prospect)->give_up(why);
+    if (const auto account = account_of(comm); account && *account != nullptr)
+        (*account)->give_up(why);
 }
 
 /// So many communicators are attached by use. Each has a duplicate of its communicator, of which
@@ -107,25 +107,25 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
 constexpr int most_attached_by_use = 256;
 
 /// Adds the call to the account, and returns whether attaching is worth it. Ranks on several hosts
-/// are no prospect, but long vectors are.
-bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
-    if (parts == Parts::without_tree) return prospect.add(size.bytes);
-    return prospect.pass_reason() == PassReason::short_vector || prospect.add_wanted(size.bytes);
+/// are no account, but long vectors are.
+bool is_worth_it(AttachAccount& account, const OfferedSize& size, Parts parts) {
+    if (parts == Parts::without_tree) return account.add(size.bytes);
+    return account.pass_reason() == PassReason::short_vector || account.add_wanted(size.bytes);
 }
 
 /// Attaches at the call that makes it pay, which is collective then.
 OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     constexpr PassReason passes = PassReason::short_of_attaching;
     if (!size.fits_one_host || !shared_memory_is_allowed()) return {nullptr, passes};
-    const auto prospect = prospect_of(comm);
-    if (!prospect || *prospect == nullptr) return {nullptr, passes};
+    const auto account = account_of(comm);
+    if (!account || *account == nullptr) return {nullptr, passes};
     // This counts a call whose buffers are wrong here, too: no rank may look at its own alone.
-    if (!is_worth_it(**prospect, size, parts) || !size.may_attach ||
-        !is_paid_on_all(comm, **prospect))
-        return {nullptr, (*prospect)->pass_reason()};
+    if (!is_worth_it(**account, size, parts) || !size.may_attach ||
+        !is_paid_on_all(comm, **account))
+        return {nullptr, (*account)->pass_reason()};
     auto context = attach_and_take_info(comm, parts);
     if (context && *context == nullptr) {
-        (*prospect)->give_up(PassReason::short_vector);
+        (*account)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
     }
     if (context && !(*context)->has_tree())
@@ -153,25 +153,24 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
     SeenComm seen = known_comm(comm, by_use);
-    // It may have a prospect for the sake of the roll call.
-    if (!by_use && seen.prospect != nullptr && !seen.prospect->has_given_up())
-        seen.prospect = nullptr;
+    // It may have an account for the sake of the presence check.
+    if (!by_use && seen.account != nullptr && !seen.account->has_given_up()) seen.account = nullptr;
     return seen;
 }
 
-bool is_paid_on_all(MPI_Comm comm, Prospect& prospect) {
+bool is_paid_on_all(MPI_Comm comm, AttachAccount& account) {
     constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    if (prospect.pass_reason() == PassReason::short_vector) return true;
-    if (!all_answer_alike(comm, prospect)) return false;
-    if (prospect.price_is_agreed()) return prospect.is_paid();
+    if (account.pass_reason() == PassReason::short_vector) return true;
+    if (!all_answer_alike(comm, account)) return false;
+    if (account.price_is_agreed()) return account.is_paid();
     const bool has_enough = CommContext::live_count() >= most_attached_by_use;
     std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
     PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
     if (price_ns == never)
-        prospect.give_up(PassReason::enough_attached);
+        account.give_up(PassReason::enough_attached);
     else
-        prospect.agree_on_price(price_ns);
-    return price_ns != never && prospect.is_paid();
+        account.agree_on_price(price_ns);
+    return price_ns != never && account.is_paid();
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
@@ -193,10 +192,10 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
 PassReason reason_not_to_ask(MPI_Comm comm) {
     if (const auto attached = attached_context(comm); attached && *attached != nullptr)
         return PassReason::none;
-    const auto prospect = prospect_of(comm);
-    if (!prospect || *prospect == nullptr) return PassReason::not_attached;
-    if (all_answer_alike(comm, **prospect)) return PassReason::none;
-    return (*prospect)->has_given_up() ? (*prospect)->pass_reason() : PassReason::not_attached;
+    const auto account = account_of(comm);
+    if (!account || *account == nullptr) return PassReason::not_attached;
+    if (all_answer_alike(comm, **account)) return PassReason::none;
+    return (*account)->has_given_up() ? (*account)->pass_reason() : PassReason::not_attached;
 }
 
 OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {

@@ -31,7 +31,7 @@ SeenComm comm_for_short_way(MPI_Comm comm);
 /// ranks asks: that of the rank which has lost most by attaching so far. Gives up if one of them
 /// has attached enough. Collective, once for a communicator: at the call that would pay the first
 /// price.
-bool is_paid_on_all(MPI_Comm comm, Prospect& prospect);
+bool is_paid_on_all(MPI_Comm comm, AttachAccount& account);
 
 /// OfferedSize is what decides whether a call makes its communicator worth attaching.
 struct OfferedSize {
@@ -48,7 +48,7 @@ struct OfferedSize {
 };
 
 /// Returns why ranks of an intracommunicator must not do anything together that the program does
-/// not do; none if it is attached, or all have answered alike (roll_call.hpp).
+/// not do; none if it is attached, or all have answered alike (presence.hpp).
 PassReason reason_not_to_ask(MPI_Comm comm);
 
 /// An OfferedComm is the context of a communicator (not null) whose calls may be served; without

@@ -10,8 +10,9 @@ Result<CallRequest> CallRequest::make(std::shared_ptr<CommContext> context, cons
     made.name_ = name;
     if (!mpi_waits_for_generalized_requests) {
         const CommIdentity& comm = context->identity();
-        made.token_ = Token(comm.private_comm(), comm.rank(), context->next_token_tag());
-        GRADCOLL_TRY(made.token_.receive(request));
+        made.message_ =
+            SelfMessage(comm.private_comm(), comm.rank(), context->next_self_message_tag());
+        GRADCOLL_TRY(made.message_.receive(request));
         made.context_ = std::move(context);
         return made;
     }
@@ -26,7 +27,7 @@ Result<CallRequest> CallRequest::make(std::shared_ptr<CommContext> context, cons
 }
 
 void CallRequest::complete(const Status& status) {
-    if (ending_ == nullptr) return token_.send({name_, user_comm_of(context_)}, status);
+    if (ending_ == nullptr) return message_.send({name_, user_comm_of(context_)}, status);
     ending_->status = status;
     ending_->is_set.store(true, std::memory_order_release);
     PMPI_Grequest_complete(request_);

@@ -1,11 +1,12 @@
 // call/call_request.hpp - the request of MPI by which a program completes a nonblocking
-// operation: a generalized request, or a token where MPI has no good ones (docs/decisions/003).
+// operation: a generalized request, or a self message where MPI has no good ones
+// (docs/decisions/003).
 #pragma once
 
 #include <atomic>
 #include <memory>
 
-#include "comm/token.hpp"
+#include "comm/self_message.hpp"
 #include "ways/comm_context.hpp"
 
 namespace gradcoll {
@@ -36,9 +37,9 @@ class CallRequest {
 
     std::shared_ptr<CommContext> context_;
     const char* name_ = "";
-    /// It is null where there is a token; else the generalized request owns it.
+    /// It is null where there is a self message; else the generalized request owns it.
     Ending* ending_ = nullptr;
-    Token token_;  ///< for a request that is not a generalized one
+    SelfMessage message_;  ///< for a request that is not a generalized one
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -29,28 +29,28 @@ Status run_plain(CommContext& context, const HostCall& call, const CallShape& sh
 
 /// Takes the short way if this thread knows the communicator and the types, and the buffers are
 /// plain.
-Known run_known_host_call(const HostCall& call, Status& status) {
+Shortcut run_cached_host_call(const HostCall& call, Status& status) {
     const SeenComm seen = comm_for_short_way(call.arguments.comm);
-    if (seen.is_nothing()) return Known::no;
+    if (seen.is_nothing()) return Shortcut::no;
     CommContext* const context = seen.context;
-    Prospect* const prospect = seen.prospect;
+    AttachAccount* const account = seen.account;
     const Classified known = shape_of_known(call);
     const std::uint64_t size_bytes = known.shape.size_bytes();
     const auto pass = [&](PassReason reason) {
         count_passed(context, *call.entry, call.arguments, reason);
-        return Known::passes;
+        return Shortcut::passes;
     };
-    if (process_settings().check == CheckLevel::collective) return Known::no;
+    if (process_settings().check == CheckLevel::collective) return Shortcut::no;
     if (known.shape.by_mpi() && (context == nullptr || !context->settings().checks_calls()))
         return pass(known.pass_reason);
-    if (known.passes()) return Known::no;
-    if (prospect != nullptr) {
-        const PassReason by_size = reason_by_size(call, size_bytes, prospect->rank_count());
+    if (known.passes()) return Shortcut::no;
+    if (account != nullptr) {
+        const PassReason by_size = reason_by_size(call, size_bytes, account->rank_count());
         if (by_size != PassReason::none) return pass(by_size);
-        return prospect->passes(size_bytes) ? pass(of_one_host(prospect->pass_reason()))
-                                            : Known::no;
+        return account->passes(size_bytes) ? pass(of_one_host(account->pass_reason()))
+                                           : Shortcut::no;
     }
-    if (context->settings().checks_calls()) return Known::no;
+    if (context->settings().checks_calls()) return Shortcut::no;
     OneHost& host = context->one_host();
     if (!host.may_open()) return pass(PassReason::needs_one_host);
     const CommIdentity& comm = context->identity();
@@ -59,9 +59,9 @@ Known run_known_host_call(const HostCall& call, Status& status) {
     const bool is_root = call.root == comm.rank();
     if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||
         !has_plain_buffers(call, is_root, size_bytes))
-        return Known::no;
+        return Shortcut::no;
     status = run_plain(*context, call, known.shape, is_root);
-    return Known::served;
+    return Shortcut::served;
 }
 
 /// Runs an admitted call, with copies of buffers that are not plain.
@@ -91,22 +91,23 @@ Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
 
 }  // namespace
 
-Known run_host_call(const HostCall& call, Status& status) {
-    if (const Known known = run_known_host_call(call, status); known != Known::no) return known;
+Shortcut run_host_call(const HostCall& call, Status& status) {
+    if (const Shortcut known = run_cached_host_call(call, status); known != Shortcut::no)
+        return known;
     AdmittedHostCall admitted = admit_host_call(call);
     if (!admitted.refusal.ok())
         admitted.context->one_host().refuse(call.entry->kind, admitted.shape,
                                             admitted.refusal.code());
     if (!admitted.error.ok()) {
         status = std::move(admitted.error);
-        return Known::served;
+        return Shortcut::served;
     }
     if (admitted.pass_reason != PassReason::none) {
         count_passed(admitted.context.get(), *call.entry, call.arguments, admitted.pass_reason);
-        return Known::passes;
+        return Shortcut::passes;
     }
     status = run_admitted(admitted, call);
-    return Known::served;
+    return Shortcut::served;
 }
 
 }  // namespace gradcoll

@@ -13,7 +13,7 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "comm/job_on_host.hpp"
-#include "comm/token.hpp"
+#include "comm/self_message.hpp"
 #include "mpi/boundary.hpp"
 #include "observe/observe.hpp"
 #include "observe/rank_sums.hpp"

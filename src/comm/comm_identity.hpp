@@ -15,7 +15,7 @@
 namespace gradcoll {
 
 /// A PrivateComm is a duplicate of a communicator, for our messages alone. It frees itself while
-/// MPI runs. Errors on it come back as codes (return_errors() in token.hpp).
+/// MPI runs. Errors on it come back as codes (return_errors() in self_message.hpp).
 class PrivateComm {
   public:
     /// Makes a duplicate of `parent`. Collective over it. Errors: transport.

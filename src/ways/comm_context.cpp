@@ -15,7 +15,7 @@
 #include "settings/process_tuning.hpp"
 #include "topology/sources/cluster/kept_networks.hpp"
 #include "topology/text.hpp"
-#include "ways/learn/kept_ways.hpp"
+#include "ways/learn/remembered_ways.hpp"
 
 namespace gradcoll {
 namespace {
@@ -185,7 +185,7 @@ Status CommContext::begin_trials() {
         settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
         return {};
     TriedWays known{};
-    if (identity_.rank() == 0) known = kept_ways(tree_->tree);
+    if (identity_.rank() == 0) known = remembered_ways(tree_->tree);
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(known.data(), static_cast<int>(sizeof known), MPI_BYTE, 0,
                                      identity_.private_comm()),
                           "MPI_Bcast"));
@@ -238,7 +238,7 @@ Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
     const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::mpi;
     observe_trial(identity_.private_comm(), {call.vector_bytes, (*found)->ours_ns * 1e-3,
                                              (*found)->mpi_ns * 1e-3, is_by_mpi});
-    if (identity_.rank() == 0) keep_ways(tree_->tree, trials_.known());
+    if (identity_.rank() == 0) remember_ways(tree_->tree, trials_.known());
     log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
         identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->mpi_ns * 1e-3,
         is_by_mpi ? "such calls pass" : "they do not pass");

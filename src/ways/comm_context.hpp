@@ -13,9 +13,9 @@
 #include "comm/comm_settings.hpp"
 #include "observe/comm_statistics.hpp"
 #include "observe/measured_error.hpp"
+#include "ways/call_cache.hpp"
 #include "ways/codec_use.hpp"
 #include "ways/hosts/several_hosts.hpp"
-#include "ways/known_way.hpp"
 #include "ways/learn/network_learning.hpp"
 #include "ways/learn/way_trials.hpp"
 #include "ways/one_host/one_host.hpp"
@@ -119,13 +119,13 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
         return trials_.is_on() && vector_bytes >= least_timed_bytes() &&
                (learning_.is_settled() || vector_bytes < settings_.current().tree_min_bytes);
     }
-    KnownWays& known_ways() { return known_ways_; }
+    CallCache& call_cache() { return known_ways_; }
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
     ErrorSampling& error_sampling() { return error_sampling_; }
     /// Returns a tag for messages of this rank to itself on the private communicator. It comes
     /// again after 32768 others, so it is as good as unused.
-    int next_token_tag() { return static_cast<int>(tokens_++ % 32768U); }
+    int next_self_message_tag() { return static_cast<int>(self_messages_++ % 32768U); }
 
     /// Takes the proposed settings if CommSettings::agree() accepts them, else changes nothing.
     /// Collective. Errors: those of agree(); a tree that does not fit.
@@ -183,14 +183,14 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     std::vector<std::unique_ptr<Way>> ways_;  ///< in the order in which they are asked
     OneHost& one_host_;
     SeveralHosts& several_hosts_;
-    KnownWays known_ways_;
+    CallCache known_ways_;
     CodecUses codec_uses_;
     NetworkLearning learning_;
     WayTrials trials_;
     std::shared_ptr<const DiscoveredTree> tree_before_;  ///< the tree before the one that was
                                                          ///< measured
     std::atomic<std::uint64_t> compressible_calls_{0};
-    std::atomic<std::uint32_t> tokens_{0};
+    std::atomic<std::uint32_t> self_messages_{0};
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< number of calls since the step was set
 };
 
@@ -208,7 +208,7 @@ void serve_from(const ServedBytes& bytes);
 /// Sets the one `listener` of the process, which is called after each fall, by whatever thread.
 void when_served_sizes_fall(void (*listener)());
 
-/// Returns the caller's communicator for Token::Sender; it keeps the context alive.
+/// Returns the caller's communicator for SelfMessage::Sender; it keeps the context alive.
 inline std::shared_ptr<const MPI_Comm> user_comm_of(std::shared_ptr<const CommContext> context) {
     const MPI_Comm* comm = &context->identity().user_comm();
     return {std::move(context), comm};

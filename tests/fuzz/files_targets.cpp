@@ -19,7 +19,7 @@
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/probe_request.hpp"
 #include "topology/text.hpp"
-#include "ways/learn/kept_ways.hpp"
+#include "ways/learn/remembered_ways.hpp"
 
 namespace gradcoll::fuzz {
 namespace {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "attach/roll_answer.hpp"
-#include "attach/roll_sheet.hpp"
+#include "attach/presence_answer.hpp"
+#include "attach/presence_sheet.hpp"
 #include "base/descriptor.hpp"
 #include "command_line/option_parser.hpp"
 #include "fuzz/memory_inputs.hpp"
@@ -218,7 +218,7 @@ class SheetInput {
         sheet->write(0, 50, "GC_CODEC=2:4");
         damage(job, random);
         const int notes = sheet->close(0);
-        must(notes >= 0 && notes <= ranks, "no more notes than ranks", "roll sheet");
+        must(notes >= 0 && notes <= ranks, "no more notes than ranks", "presence sheet");
         ++outcome.inputs;
         std::size_t bytes = 0;
         for (int i = 0; i < notes; ++i) {
@@ -232,7 +232,7 @@ class SheetInput {
     static constexpr int ranks = 3;
 
     static void damage(const JobOnHost& job, Random& random) {
-        const std::string path = fmt::format("/dev/shm/gradcoll-roll1-{:016x}", job.name);
+        const std::string path = fmt::format("/dev/shm/gradcoll-presence1-{:016x}", job.name);
         const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
         const off_t size = lseek(file.number(), 0, SEEK_END);
         must(size > 8, "a sheet has a file", path);

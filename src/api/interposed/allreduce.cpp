@@ -43,24 +43,24 @@ std::optional<Outcome> pass_by_copies(const Call& call) {
 int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
     meet_before(arguments.comm, arguments.count);
-    const Known known = offer_known(blocking, arguments.comm, code, [&](Status& status) {
-        return run_known(blocking, arguments, status, passed);
+    const Shortcut known = offer_cached(blocking, arguments.comm, code, [&](Status& status) {
+        return run_cached(blocking, arguments, status, passed);
     });
-    if (known != Known::no) return known == Known::served ? 1 : 0;
+    if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(blocking, arguments, {}, code, run_allreduce, pass_by_copies);
 }
 
 int offer_iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,
                      int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    const Known known =
+    const Shortcut known =
         request == nullptr
-            ? Known::no
-            : offer_known(nonblocking, arguments.comm, code, [&](Status& status) {
-                  return start_known(nonblocking, arguments, static_cast<MPI_Request*>(request),
-                                     status, passed);
+            ? Shortcut::no
+            : offer_cached(nonblocking, arguments.comm, code, [&](Status& status) {
+                  return start_cached(nonblocking, arguments, static_cast<MPI_Request*>(request),
+                                      status, passed);
               });
-    if (known != Known::no) return known == Known::served ? 1 : 0;
+    if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(nonblocking, arguments, check_request(request), code, [&](Call& admitted) {
         return start_nonblocking(admitted, static_cast<MPI_Request*>(request));
     });

@@ -10,7 +10,7 @@
 #include "api/interposed/offer.hpp"
 #include "attach/offered_comm.hpp"
 #include "base/hash.hpp"
-#include "call/known_blocks.hpp"
+#include "call/cached_blocks.hpp"
 
 namespace gradcoll {
 namespace {
@@ -78,9 +78,11 @@ Status read_blocks(const void* recvcounts, std::size_t count_bytes, CallArgument
     return {};
 }
 
-Known offer_known_blocks(const Entry& entry, const CallArguments& arguments, int* code) noexcept {
-    return offer_known(entry, arguments.comm, code,
-                       [&](Status& status) { return run_known_blocks(entry, arguments, status); });
+Shortcut offer_cached_blocks(const Entry& entry, const CallArguments& arguments,
+                             int* code) noexcept {
+    return offer_cached(entry, arguments.comm, code, [&](Status& status) {
+        return run_cached_blocks(entry, arguments, status);
+    });
 }
 
 }  // namespace
@@ -88,8 +90,8 @@ Known offer_known_blocks(const Entry& entry, const CallArguments& arguments, int
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
     meet_before(arguments.comm, arguments.count);
-    const Known known = offer_known_blocks(reduce_scatter_block, arguments, code);
-    if (known != Known::no) return known == Known::served ? 1 : 0;
+    const Shortcut known = offer_cached_blocks(reduce_scatter_block, arguments, code);
+    if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(reduce_scatter_block, arguments, {}, code, run_reduce_scatter);
 }
 
@@ -101,8 +103,8 @@ int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
     Status complaint = read_blocks(recvcounts, count_bytes, arguments, entry);
     meet_before(arguments.comm, entry.whole_count.value_or(0));
     if (complaint.ok() && !entry.unequal_blocks) {
-        const Known known = offer_known_blocks(entry, arguments, code);
-        if (known != Known::no) return known == Known::served ? 1 : 0;
+        const Shortcut known = offer_cached_blocks(entry, arguments, code);
+        if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     }
     return at_offer(entry, arguments, std::move(complaint), code, run_reduce_scatter);
 }
@@ -111,8 +113,8 @@ int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
     meet_before(arguments.comm, arguments.count);
     const Entry& entry = intercepted_calls().gathers_over_tree() ? allgather : allgather_one_host;
-    const Known known = offer_known_blocks(entry, arguments, code);
-    if (known != Known::no) return known == Known::served ? 1 : 0;
+    const Shortcut known = offer_cached_blocks(entry, arguments, code);
+    if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(entry, arguments, {}, code, run_allgather);
 }
 

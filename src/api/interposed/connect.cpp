@@ -1,7 +1,7 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "attach/roll_call.hpp"
+#include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "base/mpi/fortran_handles.hpp"
 #include "base/spare_memory.hpp"
@@ -58,9 +58,9 @@ constexpr GC_Interposer_table table = {
 using namespace gradcoll;
 
 extern "C" void GC_Interposer_announce(unsigned version) try {
-    if (version == GC_INTERPOSER_VERSION) answer_roll_call(interposer_enabled(), true);
+    if (version == GC_INTERPOSER_VERSION) answer_presence_check(interposer_enabled(), true);
 } catch (...) {
-    log(LogLevel::warn, "roll call: {}", status_of_current_exception().message());
+    log(LogLevel::warn, "presence check: {}", status_of_current_exception().message());
 }
 
 extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) try {
@@ -74,9 +74,9 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
-    answer_roll_call(interposer_enabled(), false);
+    answer_presence_check(interposer_enabled(), false);
     if (gate == nullptr || !interposer_enabled()) return nullptr;
-    roll_call_has_begun();
+    presence_check_has_begun();
     // Communicators that are never attached would not warn.
     if (world_rank == 0) warn_about_settings();
     if (gate->sees_completions == 1) completions_are_seen();

@@ -8,7 +8,7 @@
 
 #include "attach/attachments.hpp"
 #include "attach/offered_comm.hpp"
-#include "attach/roll_call.hpp"
+#include "attach/presence.hpp"
 #include "base/text.hpp"
 #include "comm/started_calls.hpp"
 #include "mpi/boundary.hpp"

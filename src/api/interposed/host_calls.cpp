@@ -27,10 +27,10 @@ int offer(const HostCall& call, int* code) noexcept {
     const Entry& entry = *call.entry;
     const MPI_Comm comm = call.arguments.comm;
     if (!mpi_is_running()) return 0;
-    const Known known =
-        offer_known(entry, comm, code, [&](Status& status) { return run_host_call(call, status); });
-    if (known == Known::no) count_early(call);
-    return known == Known::served ? 1 : 0;
+    const Shortcut known = offer_cached(
+        entry, comm, code, [&](Status& status) { return run_host_call(call, status); });
+    if (known == Shortcut::no) count_early(call);
+    return known == Shortcut::served ? 1 : 0;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "api/interposed/entries.hpp"
 #include "attach/comm_info.hpp"
 #include "attach/offered_comm.hpp"
-#include "attach/roll_call.hpp"
+#include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "mpi/boundary.hpp"

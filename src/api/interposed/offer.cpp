@@ -27,7 +27,7 @@ static_assert(std::size(intercepted) == static_cast<std::size_t>(CallKind::submi
 void meet(MPI_Comm comm) noexcept try {
     if (interception_is_on() && mpi_is_running()) meet_if_new(comm);
 } catch (...) {
-    log(LogLevel::warn, "roll call: {}", status_of_current_exception().message());
+    log(LogLevel::warn, "presence check: {}", status_of_current_exception().message());
 }
 
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {

@@ -5,15 +5,15 @@
 #include <optional>
 #include <utility>
 
-#include "attach/roll_call.hpp"
+#include "attach/presence.hpp"
 #include "call/blocks.hpp"
+#include "call/cached_call.hpp"
 #include "call/call.hpp"
-#include "call/known_call.hpp"
 #include "mpi/boundary.hpp"
 
 namespace gradcoll {
 
-/// Lets the ranks of a communicator meet if they have not (roll_call.hpp). This comes first in
+/// Lets the ranks of a communicator meet if they have not (presence.hpp). This comes first in
 /// calls that no rank leaves before all have come. In a call of no elements (`count`) no rank waits
 /// for another, so they do not meet.
 void meet(MPI_Comm comm) noexcept;
@@ -27,20 +27,20 @@ PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
 /// Does what admit() does, unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 
-/// Does the call by `run(status)` (returning Known), unless it passes whatever it is. Sets `code`
-/// if the call was served, and calls the error handler if it failed.
+/// Does the call by `run(status)` (returning Shortcut), unless it passes whatever it is. Sets
+/// `code` if the call was served, and calls the error handler if it failed.
 template <class Run>
-Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexcept {
+Shortcut offer_cached(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexcept {
     try {
         Status status;
-        if (reason_to_pass(entry, comm) != PassReason::none) return Known::no;
-        const Known known = run(status);
-        if (known == Known::served)
+        if (reason_to_pass(entry, comm) != PassReason::none) return Shortcut::no;
+        const Shortcut known = run(status);
+        if (known == Shortcut::served)
             *code = status.ok() ? MPI_SUCCESS : raise_error(comm, entry.name, status);
         return known;
     } catch (...) {  // the other ranks are inside
         *code = raise_error(comm, entry.name, status_of_current_exception());
-        return Known::served;
+        return Shortcut::served;
     }
 }
 
@@ -60,7 +60,7 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
         if (!call.refusal.ok()) refuse_call(call, call.refusal);
-        if (call.error.ok()) learn_way_of(call);
+        if (call.error.ok()) cache_call(call);
         Outcome outcome = call.error;
         if (call.error.ok() && !call.passes()) outcome = serve(call);
         if (call.error.ok() && call.passes()) {

@@ -6,7 +6,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
 #include "base/log.hpp"
-#include "call/token_request.hpp"
+#include "call/self_message_request.hpp"
 #include "mpi/lifetime.hpp"
 #include "settings/info_keys.hpp"
 
@@ -18,18 +18,18 @@ constexpr const char* call_name = "MPI_Allreduce_init (served by gradcoll)";
 /// Requests holds the requests that are served here, by MPI's handles.
 class Requests {
   public:
-    void add(GC_Mpi_handle handle, std::shared_ptr<TokenRequest> request) {
+    void add(GC_Mpi_handle handle, std::shared_ptr<SelfMessageRequest> request) {
         const std::scoped_lock lock(mutex_);
         requests_[handle] = std::move(request);
         offer_starts(true);
     }
-    std::shared_ptr<TokenRequest> find(GC_Mpi_handle handle) {
+    std::shared_ptr<SelfMessageRequest> find(GC_Mpi_handle handle) {
         const std::scoped_lock lock(mutex_);
         const auto found = requests_.find(handle);
         return found != requests_.end() ? found->second : nullptr;
     }
     void forget(GC_Mpi_handle handle) {
-        std::shared_ptr<TokenRequest> last;  // destroyed after the lock is gone
+        std::shared_ptr<SelfMessageRequest> last;  // destroyed after the lock is gone
         const std::scoped_lock lock(mutex_);
         const auto found = requests_.find(handle);
         if (found == requests_.end()) return;
@@ -37,13 +37,13 @@ class Requests {
         requests_.erase(found);
         offer_starts(!requests_.empty());
     }
-    void forget(const TokenRequest& request) {
+    void forget(const SelfMessageRequest& request) {
         const std::scoped_lock lock(mutex_);
         std::erase_if(requests_, [&](const auto& entry) { return entry.second.get() == &request; });
         offer_starts(!requests_.empty());
     }
     void forget_all() {
-        std::unordered_map<GC_Mpi_handle, std::shared_ptr<TokenRequest>> last;
+        std::unordered_map<GC_Mpi_handle, std::shared_ptr<SelfMessageRequest>> last;
         const std::scoped_lock lock(mutex_);
         last.swap(requests_);
         offer_starts(false);
@@ -59,7 +59,7 @@ class Requests {
 
   private:
     std::mutex mutex_;
-    std::unordered_map<GC_Mpi_handle, std::shared_ptr<TokenRequest>> requests_;
+    std::unordered_map<GC_Mpi_handle, std::shared_ptr<SelfMessageRequest>> requests_;
     bool ends_ = false;
 };
 
@@ -105,13 +105,13 @@ PassReason fix_route(CommContext& context, const CallArguments& arguments, const
 }
 
 /// Forgets a failed request. If MPI frees it when it fails, its handle may soon be that of another.
-void on_failure(const TokenRequest& request) {
+void on_failure(const SelfMessageRequest& request) {
     if (mpi_frees_failed_requests) requests().forget(request);
 }
 
-Status make(TokenRequest::Facts facts, MPI_Request* request) {
+Status make(SelfMessageRequest::Facts facts, MPI_Request* request) {
     GRADCOLL_TRY(requests().end_with_mpi());
-    auto made = TokenRequest::make(std::move(facts), request);
+    auto made = SelfMessageRequest::make(std::move(facts), request);
     if (!made) return made.status();
     requests().add(bits_of(*request), std::move(made).value());
     return {};
@@ -121,7 +121,7 @@ Status make(TokenRequest::Facts facts, MPI_Request* request) {
 /// them.
 Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request* request) {
     GRADCOLL_TRY(agree_on_arguments(call, {}));
-    TokenRequest::Facts facts;
+    SelfMessageRequest::Facts facts;
     facts.settings = settings_for(*call.context, info);
     call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
     if (call.passes()) return {};

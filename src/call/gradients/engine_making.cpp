@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "call/gradients/engine_works.hpp"
+#include "call/gradients/gradient_sums.hpp"
 #include "engine/gradient_plan.hpp"
 #include "observe/observe.hpp"
 #include "settings/info_keys.hpp"
@@ -108,13 +108,13 @@ bool packs_gradients(const GC_Engine_s& engine) {
            engine.context->identity().rank_count() > 1;
 }
 
-std::string codec_text(const EngineWay& way) {
+std::string codec_text(const GradientWay& way) {
     if (!way.key.compress) return "exact";
     return way.planner->codec.empty() ? way.planner->settings.codecs().text() : way.planner->codec;
 }
 
 PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& gradient) {
-    const auto& work = static_cast<const EngineWork&>(*gradient.work);
+    const auto& work = static_cast<const GradientSum&>(*gradient.work);
     PlannedGradient row;
     row.name = gradient.name();
     row.bytes = work.shape().size_bytes();
@@ -142,9 +142,9 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     made->settings = made->context->settings().current();
     auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
     if (!plan) return plan.status();
-    GRADCOLL_TRY(take(made->hosts, EngineHosts::make(made->context->identity(), made->settings)));
+    GRADCOLL_TRY(take(made->hosts, GradientHosts::make(made->context->identity(), made->settings)));
     GRADCOLL_TRY(take(made->choice,
-                      EngineChoice::make(
+                      GradientChoice::make(
                           *made->context, made->settings, std::move(plan).value(),
                           made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>())));
     GRADCOLL_TRY(
@@ -153,7 +153,7 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
         GRADCOLL_TRY(
             take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
     if (packs_gradients(*made))
-        made->packs = std::make_unique<EnginePacks>(
+        made->packs = std::make_unique<GradientPacks>(
             [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
     GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
     return made;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "call/device_allreduce.hpp"
-#include "call/gradients/engine_choice.hpp"
-#include "call/gradients/engine_hosts.hpp"
-#include "call/gradients/engine_packs.hpp"
+#include "call/gradients/gradient_choice.hpp"
+#include "call/gradients/gradient_hosts.hpp"
+#include "call/gradients/gradient_packs.hpp"
 #include "call/residual_handle.hpp"
 #include "engine/engine.hpp"
 #include "gradcoll/engine.h"
@@ -33,8 +33,8 @@ struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
     /// It is null if sums do not go through the memory of each host.
-    std::unique_ptr<gradcoll::EngineHosts> hosts;
-    std::unique_ptr<gradcoll::EngineChoice> choice;
+    std::unique_ptr<gradcoll::GradientHosts> hosts;
+    std::unique_ptr<gradcoll::GradientChoice> choice;
     std::unique_ptr<gradcoll::NumberedChannel> control;
     /// It carries sums that ranks begin by themselves, each with its gradient's number; if it is
     /// null all sums begin in one order.
@@ -44,6 +44,6 @@ struct GC_Engine_s {
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
     /// It has an entry for each gradient that has been on a device.
     std::unordered_map<const gradcoll::Gradient*, gradcoll::CopyOfDevice> copies;
-    std::unique_ptr<gradcoll::EnginePacks> packs;  ///< null: every gradient is summed by itself
+    std::unique_ptr<gradcoll::GradientPacks> packs;  ///< null: every gradient is summed by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };

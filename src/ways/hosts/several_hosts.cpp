@@ -33,7 +33,7 @@ std::size_t piece_bytes_of(std::size_t vector_bytes) {
 /// for the ranks of its host.
 class MessagesBeside {
   public:
-    MessagesBeside(OneHostEngine* engine, LeadersExchange* leaders)
+    MessagesBeside(HostMemory* engine, LeadersExchange* leaders)
         : engine_(leaders != nullptr ? engine : nullptr) {
         if (engine_ != nullptr) engine_->go_on_beside(advance, leaders);
     }
@@ -46,7 +46,7 @@ class MessagesBeside {
   private:
     static bool advance(void* leaders) { return static_cast<LeadersExchange*>(leaders)->advance(); }
 
-    OneHostEngine* engine_;
+    HostMemory* engine_;
 };
 
 }  // namespace
@@ -118,9 +118,8 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
         groups_.emplace(std::move(groups).value());
         const CommIdentity& local = groups_->local;
         if (local.rank_count() > 1)
-            status =
-                take(engine_,
-                     engine_for(local, one_host_choices(local.rank_count(), settings_.current())));
+            status = take(engine_, host_memory_for(local, one_host_choices(local.rank_count(),
+                                                                           settings_.current())));
     }
     status = agreed(comm_.private_comm(), status);
     is_open_ = may_open_ = status.ok();

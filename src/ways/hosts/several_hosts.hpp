@@ -12,7 +12,7 @@
 #include "observe/comm_statistics.hpp"
 #include "ways/hosts/between_hosts.hpp"
 #include "ways/hosts/leaders_exchange.hpp"
-#include "ways/one_host/engine_pool.hpp"
+#include "ways/one_host/host_memory_pool.hpp"
 #include "ways/way.hpp"
 
 namespace gradcoll {
@@ -89,7 +89,7 @@ class SeveralHosts final : public Way {
     bool is_open_ = false;
     std::optional<HostGroups> groups_;
     int leaf_ = 0;
-    PooledEngine engine_;  ///< null: this rank is alone on its host
+    PooledHostMemory engine_;  ///< null: this rank is alone on its host
     std::shared_ptr<const DiscoveredTree> tree_;
     std::unique_ptr<BetweenHosts> between_;
     std::unique_ptr<LeadersExchange> leaders_;  ///< null on ranks that are no leaders

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "ways/one_host/one_host_engine.hpp"
+#include "ways/one_host/host_memory.hpp"
 
 namespace gradcoll {
 
@@ -20,7 +20,7 @@ class HostTurns {
     /// Advances the operation that has this turn. It is idle until the turn has come; then `start`
     /// starts it in the engine. Whatever the end, the turn is over then. Errors: those of the call.
     template <class Start>
-    Result<Progress> advance(OneHostEngine& engine, std::uint64_t turn, Start&& start) {
+    Result<Progress> advance(HostMemory& engine, std::uint64_t turn, Start&& start) {
         if (over_.load(std::memory_order_relaxed) != turn) return Progress::idle;
         if (!has_begun_) start();
         has_begun_ = true;

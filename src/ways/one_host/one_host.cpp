@@ -89,7 +89,7 @@ Status OneHost::run(const WayCall& call) {
 
 bool OneHost::open() {
     if (engine_ != nullptr || !may_open_) return may_open_;
-    auto engine = engine_for(comm_, one_host_choices(comm_.rank_count(), settings_.current()));
+    auto engine = host_memory_for(comm_, one_host_choices(comm_.rank_count(), settings_.current()));
     if (engine) {
         engine_ = std::move(engine).value();
         return true;

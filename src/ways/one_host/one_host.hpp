@@ -12,7 +12,7 @@
 #include "mpi/request.hpp"
 #include "observe/comm_statistics.hpp"
 #include "runtime/binding.hpp"
-#include "ways/one_host/engine_pool.hpp"
+#include "ways/one_host/host_memory_pool.hpp"
 #include "ways/one_host/host_turns.hpp"
 #include "ways/way.hpp"
 
@@ -146,7 +146,7 @@ class OneHost final : public Way {
     bool devices_are_used_ = false;      ///< whether some rank's program uses devices
     std::uint64_t calls_to_ask_of_ = 0;  ///< number of calls so far that asks_where() could ask of
     std::size_t most_element_bytes_ = 0;
-    PooledEngine engine_;
+    PooledHostMemory engine_;
     HostTurns turns_;  ///< turns of operations that nobody waits for here
 };
 

@@ -8,7 +8,7 @@
 
 #include "api/api_support.hpp"
 #include "ways/host_trees.hpp"
-#include "ways/learn/kept_ways.hpp"
+#include "ways/learn/remembered_ways.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -103,14 +103,14 @@ TEST(KeptWays, AreThoseOfTheSameHostsWhateverTheirRates) {
     TriedWays ways{};
     ways[20] = TriedWay::mpi;
     ways[16] = TriedWay::ours;
-    keep_ways(three_hosts("a", 1), ways);
-    EXPECT_EQ(kept_ways(three_hosts("a", 2)), ways);
-    EXPECT_EQ(kept_ways(three_hosts("b", 1)), TriedWays{});
+    remember_ways(three_hosts("a", 1), ways);
+    EXPECT_EQ(remembered_ways(three_hosts("a", 2)), ways);
+    EXPECT_EQ(remembered_ways(three_hosts("b", 1)), TriedWays{});
     TriedWays more{};
     more[20] = TriedWay::ours;
-    keep_ways(three_hosts("a", 1), more);
+    remember_ways(three_hosts("a", 1), more);
     ways[20] = TriedWay::ours;
-    EXPECT_EQ(kept_ways(three_hosts("a", 1)), ways) << "what is not said again stays";
+    EXPECT_EQ(remembered_ways(three_hosts("a", 1)), ways) << "what is not said again stays";
     std::filesystem::remove_all(folder);
 }
 

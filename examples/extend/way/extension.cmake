@@ -1,0 +1,1 @@
+gradcoll_extension(way pair SOURCES pair_way.cpp)

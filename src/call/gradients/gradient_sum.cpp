@@ -1,0 +1,106 @@
+#include "call/gradients/gradient_sum.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace gradcoll {
+
+/// Numbers the sum, so that its messages are not taken for those of other sums.
+Status PlannedWork::number(Binding& binding) {
+    if (!own_tags_) {
+        binding.numbers = &context_.plans().numbers();
+        return {};
+    }
+    binding.sequence = handle.gradient->number();
+    if (binding.sequence < own_tags_->sequence_count()) return {};
+    return {Code::unsupported,
+            fmt::format("gradient \"{}\" is the {}th of its engine; with gc_engine_coordinator=off "
+                        "this MPI library has tags for {}",
+                        printable(handle.gradient->name()), binding.sequence + 1,
+                        own_tags_->sequence_count())};
+}
+
+Status PlannedWork::start() {
+    before_ = executor_->stats();
+    Binding binding = binding_of(arguments_, shape_);
+    GRADCOLL_TRY(number(binding));
+    if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for({})));
+    return executor_->start(binding);
+}
+
+Result<Progress> PlannedWork::advance() {
+    auto progress = executor_->advance_messages();
+    if (progress.ok() && *progress == Progress::complete)
+        count_tree_call(context_.statistics(),
+                        {CallKind::submitted, false, *call_, before_, executor_->stats(), 0});
+    return progress;
+}
+
+Status HostWork::start() {
+    operation_ = context_.one_host().begin_allreduce(binding_of(arguments_, shape_), shape_,
+                                                     CallKind::submitted);
+    return {};
+}
+
+Result<Progress> HostWork::advance() {
+    return context_.one_host().advance(operation_);
+}
+
+std::uint64_t HostsWork::sent_bytes() const {
+    return call_ != nullptr ? bytes_sent(call_->plan()) : shape_.size_bytes();
+}
+
+std::int64_t HostsWork::parts() const {
+    return call_ != nullptr ? std::max<std::int64_t>(call_->plan().chunk_count, 1) : 1;
+}
+
+Status HostsWork::start() {
+    if (call_ != nullptr) before_ = sum_.stats();
+    sum_.start(binding_of(arguments_, shape_), shape_);
+    return {};
+}
+
+Result<Progress> HostsWork::advance() {
+    auto progress = sum_.advance();
+    if (progress.ok() && *progress == Progress::complete) count();
+    return progress;
+}
+
+void HostsWork::count() {
+    const std::uint64_t in_memory = is_alone_ ? 0 : shape_.size_bytes();
+    CallRecord record;
+    record.kind = CallKind::submitted;
+    record.bytes = shape_.size_bytes();
+    record.bytes_sent = record.bytes_sent_exact = in_memory;
+    record.lossy = way.key.compress;
+    if (call_ != nullptr) {
+        const RunStats& after = sum_.stats();
+        record.bytes_sent += after.bytes_sent - before_.bytes_sent;
+        record.bytes_sent_exact += call_->exact_bytes();
+        record.packed_away_bytes = after.packed_away_bytes - before_.packed_away_bytes;
+        record.messages_sent = after.messages_sent - before_.messages_sent;
+        record.codec_ns = after.codec_ns - before_.codec_ns;
+    }
+    context_.statistics().count_served(record);
+}
+
+Status PassedWork::start() {
+    context_.statistics().count_passed(
+        CallKind::submitted, plain_bytes(arguments_.count, arguments_.datatype), way.pass_reason);
+    CallArguments ours = arguments_;
+    ours.comm = context_.identity().private_comm();
+    return pass_iallreduce(ours, &request_).as_status("MPI_Iallreduce");
+}
+
+Result<Progress> PassedWork::advance() {
+    int done = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+    return done != 0 ? Progress::complete : Progress::idle;
+}
+
+Status AloneWork::start() {
+    return reduce_alone(context_, CallKind::submitted, arguments_, shape_, {});
+}
+
+}  // namespace gradcoll

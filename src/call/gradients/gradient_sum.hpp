@@ -1,0 +1,173 @@
+// call/gradients/gradient_sum.hpp - what an engine runs for one gradient: a plan of this library,
+// the MPI library's own allreduce, or a copy where a rank is alone.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "call/device_allreduce.hpp"
+#include "call/gradients/gradient_choice.hpp"
+#include "call/gradients/gradient_hosts.hpp"
+#include "engine/engine.hpp"
+#include "gradcoll/engine.h"
+#include "mpi/request.hpp"
+#include "runtime/tags.hpp"
+#include "ways/comm_context.hpp"
+#include "ways/tree/residual.hpp"
+
+/// GC_Handle_s is what the opaque handle of the C API points to. It lives as long as its gradient's
+/// work.
+struct GC_Handle_s {
+    GC_Engine engine = nullptr;
+    gradcoll::Gradient* gradient = nullptr;
+};
+
+namespace gradcoll {
+
+/// GradientSum sums one gradient again and again, each time with buffers of its own. The context
+/// must outlive it. Unless a subclass says otherwise it has no local steps, and writes to the
+/// buffers only in advance().
+class GradientSum : public Work {
+  public:
+    explicit GradientSum(CommContext& context) : context_(context) {}
+
+    /// Sets the buffers of the next sum; not called while one is under way.
+    void bind(const CallArguments& arguments, const CallShape& shape) {
+        arguments_ = arguments;
+        shape_ = shape;
+    }
+    /// Sets them with `copy`, which holds them in place of memory of a device while the sum is
+    /// under way; if it is null they are where the program has them.
+    void bind(const CallArguments& arguments, const CallShape& shape, const HostTwin* copy) {
+        bind(arguments, shape);
+        copy_ = copy;
+    }
+    Status deliver() override { return copy_ != nullptr ? copy_->give_back() : Status(); }
+    const CallShape& shape() const { return shape_; }
+    /// Returns the plan that this rank has for it; null if it has none.
+    virtual const PlannedCall* call() const { return nullptr; }
+    /// Returns how many parts the vector is cut into.
+    virtual std::int64_t parts() const { return 1; }
+    const void* input() const { return binding_of(arguments_, shape_).input; }
+    void* output() const { return arguments_.recvbuf; }
+    /// These members belong to the code that made it.
+    GC_Handle_s handle;
+    GradientWay way;
+    double links_carry = 1;  ///< the way was chosen for this (Gradient::links_carry())
+    ExpectedTime expected;   ///< how long each sum should take, if links are watched
+    /// Returns how many bytes this rank sends for each sum.
+    virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
+    std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    void abandon() override {}
+
+  protected:
+    CommContext& context_;
+    CallArguments arguments_;
+    CallShape shape_;
+
+  private:
+    const HostTwin* copy_ = nullptr;
+};
+
+/// PlannedWork sums over a plan.
+class PlannedWork final : public GradientSum {
+  public:
+    /// `residual` keeps what encoders drop for the next sum; if it is null, this is lost.
+    /// `own_tags` are those of the plan's channel if the gradient's number keeps its messages
+    /// apart; without them sums are numbered as they begin.
+    PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
+                std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual,
+                std::optional<TagLayout> own_tags)
+        : GradientSum(context),
+          call_(std::move(call)),
+          executor_(std::move(executor)),
+          residual_(std::move(residual)),
+          own_tags_(own_tags),
+          sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
+
+    const PlannedCall* call() const override { return call_.get(); }
+    std::uint64_t sent_bytes() const override { return sent_bytes_; }
+    std::int64_t parts() const override {
+        return std::max<std::int64_t>(call_->plan().chunk_count, 1);
+    }
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
+    void abandon() override { executor_.reset(); }
+
+  private:
+    Status number(Binding& binding);
+
+    std::shared_ptr<PlannedCall> call_;
+    std::unique_ptr<Executor> executor_;
+    std::shared_ptr<Residual> residual_;
+    std::optional<TagLayout> own_tags_;
+    std::uint64_t sent_bytes_;
+    RunStats before_;
+};
+
+/// HostWork sums through the memory of one host; such sums take turns.
+class HostWork final : public GradientSum {
+  public:
+    using GradientSum::GradientSum;
+
+    Status start() override;
+    Result<Progress> advance() override;
+
+  private:
+    OneHost::Operation operation_;
+};
+
+/// HostsWork sums through the memory of each host, and over a plan of the hosts' leaders.
+class HostsWork final : public GradientSum {
+  public:
+    /// `between` and `residual` are those of HostsSum; `call` is the plan of the leaders' sum, null
+    /// on other ranks.
+    HostsWork(CommContext& context, GradientHosts& hosts, std::shared_ptr<PlannedCall> call,
+              std::unique_ptr<Executor> between, std::shared_ptr<Residual> residual)
+        : GradientSum(context),
+          call_(std::move(call)),
+          is_alone_(hosts.is_alone()),
+          sum_(hosts, std::move(between), std::move(residual)) {}
+
+    const PlannedCall* call() const override { return call_.get(); }
+    std::uint64_t sent_bytes() const override;
+    std::int64_t parts() const override;
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep> out) override { return sum_.take_local(out); }
+    void abandon() override { sum_.abandon(); }
+
+  private:
+    void count();
+
+    std::shared_ptr<PlannedCall> call_;
+    bool is_alone_;
+    HostsSum sum_;
+    RunStats before_;
+};
+
+/// PassedWork lets the MPI library sum, on the context's own communicator: all ranks start such
+/// sums in one order. MPI cannot take a collective call back, so one that is abandoned may still
+/// write.
+class PassedWork final : public GradientSum {
+  public:
+    using GradientSum::GradientSum;
+
+    Status start() override;
+    Result<Progress> advance() override;
+
+  private:
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// AloneWork serves a single rank, whose input is the result.
+class AloneWork final : public GradientSum {
+  public:
+    using GradientSum::GradientSum;
+
+    Status start() override;
+    Result<Progress> advance() override { return Progress::complete; }
+};
+
+}  // namespace gradcoll

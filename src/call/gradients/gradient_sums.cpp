@@ -1,0 +1,242 @@
+#include "call/gradients/gradient_sums.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Returns why the MPI library sums it; none if it does not.
+PassReason reason_to_pass_of(const Classified& classified) {
+    if (classified.passes()) return classified.pass_reason;
+    return classified.shape.mpi_reason;
+}
+
+bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,
+                    const Classified& classified) {
+    const auto* const before = static_cast<const GradientSum*>(gradient.work.get());
+    const CallShape& shape = classified.shape;
+    return before != nullptr && !before->way.passes() &&
+           before->links_carry == gradient.links_carry() &&
+           reason_to_pass_of(classified) == PassReason::none &&
+           before->shape().kind == shape.kind && before->shape().count == shape.count &&
+           before->way.key.in_place == is_in_place(arguments);
+}
+
+Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, const GradientWay& way,
+                                             CallKey key) {
+    GradientPlanner& planner = *way.planner;
+    if (way.goes(hosts_way())) key.in_place = key.in_place || !engine.hosts->is_alone();
+    for (const auto& call : planner.plans)
+        if (call->key() == key) return call;
+    auto call = way.goes(hosts_way())
+                    ? engine.hosts->plans().plan_apart(planner.tree, planner.settings, key)
+                    : engine.context->plans().plan_apart(planner.tree, planner.settings, key,
+                                                         engine.own_sums.get());
+    if (call) planner.plans.push_back(*call);
+    return call;
+}
+
+Result<std::unique_ptr<GradientSum>> planned_work(CommContext& context,
+                                                  std::shared_ptr<PlannedCall> call,
+                                                  std::shared_ptr<Residual> residual,
+                                                  std::optional<TagLayout> own_tags) {
+    auto executor = call->take_executor({});
+    if (!executor) return executor.status();
+    return std::unique_ptr<GradientSum>(std::make_unique<PlannedWork>(
+        context, std::move(call), std::move(executor).value(), std::move(residual), own_tags));
+}
+
+/// Returns the tags of sums with numbers of their own; nothing if sums are numbered in the order of
+/// all.
+Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
+    if (engine.own_sums == nullptr) return std::optional<TagLayout>();
+    const auto tags = TagLayout::make(engine.own_sums->channel().tag_limit(), 1);
+    if (!tags) return tags.status();
+    return std::optional(*tags);
+}
+
+}  // namespace
+
+Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
+                       const CallArguments& arguments, const Classified& classified) {
+    const PassReason pass_reason = reason_to_pass_of(classified);
+    Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
+    if (pass_reason == PassReason::none)
+        GRADCOLL_TRY(take(given.way, engine.choice->way_of(gradient.name(), gradient.links_carry(),
+                                                           arguments, given.shape)));
+    return given;
+}
+
+Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
+                          const CallArguments& arguments, const Classified& classified) {
+    if (!goes_as_before(gradient, arguments, classified))
+        return given_to(engine, gradient, arguments, classified);
+    return Given{arguments, classified.shape, static_cast<const GradientSum&>(*gradient.work).way};
+}
+
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
+                                                                    const GradientWay& way) {
+    CallKey key = way.key;
+    auto call = planned(engine, way, key);
+    if (!key.feedback || !call || (*call)->lossy()) return call;
+    key.feedback = false;
+    return planned(engine, way, key);
+}
+
+bool plans_itself(const GC_Engine_s& engine, const GradientWay& way) {
+    return way.goes(tree_way()) || (way.goes(hosts_way()) && engine.hosts->is_leader());
+}
+
+Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& engine,
+                                                             const GradientWay& way) {
+    const int rank = engine.context->identity().rank();
+    std::optional<ResidualIdentity> identity;
+    if (way.passes() || way.goes(one_host_way()) || !way.key.feedback) return identity;
+    if (plans_itself(engine, way)) {
+        const auto call = GRADCOLL_VALUE(planned_with_feedback_if_lossy(engine, way));
+        if (call->key().feedback) identity = identity_of(*call, way.planner->tree, rank);
+    } else {
+        identity = ResidualIdentity{.count = static_cast<std::uint64_t>(way.key.count),
+                                    .type = way.key.type,
+                                    .tree_hash = way.planner->tree.hash(),
+                                    .rank = static_cast<std::uint64_t>(rank)};
+    }
+    return identity;
+}
+
+std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
+                                       const ResidualIdentity& identity) {
+    GC_Residual_s& kept =
+        engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
+            .first->second;
+    if (kept.residual == nullptr || !kept.residual->check_fits(identity).ok())
+        kept.residual = std::make_shared<Residual>(identity);
+    return kept.residual;
+}
+
+Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
+                                            const CallArguments& arguments,
+                                            const Classified& classified) {
+    const auto* const before = static_cast<const GradientSum*>(gradient.work.get());
+    const bool drops = before != nullptr && before->links_carry != gradient.links_carry() &&
+                       before->call() != nullptr && before->call()->key().feedback;
+    if (!drops || before->shape().kind != classified.shape.kind ||
+        before->shape().count != classified.shape.count)
+        return arguments;
+    const Given given = GRADCOLL_VALUE(given_to(engine, gradient, arguments, classified));
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
+    Residual& kept = *engine.residuals.at(gradient.name()).residual;
+    if (identity && kept.check_fits(*identity).ok()) return arguments;
+    CallArguments whole = arguments;
+    whole.sendbuf = MPI_IN_PLACE;
+    if (!is_in_place(arguments))
+        std::memcpy(arguments.recvbuf, arguments.sendbuf, classified.shape.size_bytes());
+    GRADCOLL_TRY(kept.hand_over(before->call()->plan(), whole.recvbuf));
+    return whole;
+}
+
+namespace {
+
+/// Makes the work of a sum through the memory of each host; `call` and `residual` are null on ranks
+/// that are no leaders.
+Result<std::unique_ptr<GradientSum>> hosts_work(const GC_Engine_s& engine,
+                                                std::shared_ptr<PlannedCall> call,
+                                                std::shared_ptr<Residual> residual) {
+    std::unique_ptr<Executor> between;
+    if (call != nullptr) GRADCOLL_TRY(take(between, call->take_executor({})));
+    return std::unique_ptr<GradientSum>(std::make_unique<HostsWork>(
+        *engine.context, *engine.hosts, std::move(call), std::move(between), std::move(residual)));
+}
+
+Result<std::unique_ptr<GradientSum>> new_work(GC_Engine_s& engine, const Gradient& gradient,
+                                              const GradientWay& way) {
+    CommContext& context = *engine.context;
+    std::unique_ptr<GradientSum> work;
+    if (way.passes())
+        work = std::make_unique<PassedWork>(context);
+    else if (context.identity().rank_count() == 1)
+        work = std::make_unique<AloneWork>(context);
+    else if (way.goes(one_host_way()))
+        work = std::make_unique<HostWork>(context);
+    if (work != nullptr) return work;
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
+    auto residual = identity ? residual_for(engine, gradient.name(), *identity) : nullptr;
+    if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
+    auto call = planned_with_feedback_if_lossy(engine, way);
+    if (!call) return call.status();
+    if (way.goes(hosts_way()))
+        return hosts_work(engine, std::move(call).value(), std::move(residual));
+    const auto own_tags = GRADCOLL_VALUE(own_tags_of(engine));
+    return planned_work(context, std::move(call).value(), std::move(residual), own_tags);
+}
+
+}  // namespace
+
+Result<GradientSum*> work_for(GC_Engine_s& engine, Gradient& gradient, const GradientWay& way) {
+    auto* const before = static_cast<GradientSum*>(gradient.work.get());
+    if (before != nullptr && before->way == way) {
+        before->links_carry = gradient.links_carry();
+        return before;
+    }
+    auto made = new_work(engine, gradient, way);
+    if (!made) return made.status();
+    GradientSum* const work = made->get();
+    work->handle = {&engine, &gradient};
+    work->way = way;
+    work->links_carry = gradient.links_carry();
+    if (watches_links(engine)) work->expected = engine.choice->expected(way);
+    gradient.work = std::move(made).value();
+    return work;
+}
+
+Result<std::unique_ptr<GradientSum>> pack_work(const GC_Engine_s& engine, const CallShape& shape) {
+    CommContext& context = *engine.context;
+    const GradientWay way = engine.choice->base_way(shape);
+    if (way.goes(one_host_way()))
+        return std::unique_ptr<GradientSum>(std::make_unique<HostWork>(context));
+    if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
+    CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();
+    auto call = plans.plan_apart(way.planner->tree, way.planner->settings, way.key);
+    if (!call) return call.status();
+    if (way.goes(hosts_way())) return hosts_work(engine, std::move(call).value(), nullptr);
+    return planned_work(context, std::move(call).value(), nullptr, {});
+}
+
+bool begins_alone(const GC_Engine_s& engine, const Given& given) {
+    return engine.own_sums != nullptr && given.way.goes(tree_way()) &&
+           engine.context->identity().rank_count() > 1;
+}
+
+/// Watches only if the settings allow it to learn, and if there is a link between hosts to learn
+/// of.
+bool watches_links(const GC_Engine_s& engine) {
+    const Tree& tree = engine.context->tree();
+    const auto inner = tree.inner_vertices();
+    return engine.settings.engine.replan && engine.settings.tune == Tune::online &&
+           engine.own_sums == nullptr && engine.context->identity().rank() == 0 &&
+           std::any_of(inner.begin(), inner.end(),
+                       [&](int vertex) { return connects_hosts(tree, vertex); });
+}
+
+/// Packs short gradients that are exact (codecs see whole gradients) and that no plan by hand
+/// names.
+std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given) {
+    const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
+    if (engine.packs == nullptr || begins_alone(engine, given) || given.way.passes() ||
+        given.way.key.compress || given.shape.size_bytes() > most_bytes ||
+        engine.choice->has_wish_for(name))
+        return 0;
+    return static_cast<std::uint32_t>(Hash()
+                                          .value(given.shape.kind)
+                                          .value(given.way.goes(one_host_way()))
+                                          .value(given.way.goes(hosts_way()))
+                                          .digest()) |
+           1U;
+}
+
+}  // namespace gradcoll
