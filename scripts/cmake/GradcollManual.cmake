@@ -34,7 +34,7 @@ install(FILES "${man_dir}/gc_merge_trace.1.gz" DESTINATION "${CMAKE_INSTALL_MAND
 # Files that people write or read.
 set(gradcoll-topology_part "Where a tree comes from: `GC_TOPOLOGY`")
 foreach(page gradcoll-topology:topology/README.md gradcoll-tuning:docs/tuning.md gradcoll-report:docs/report.md
-    gradcoll-fabric:topology/fabric/README.md)
+    gradcoll-fabric:src/fabric/README.md)
   string(REPLACE ":" ";" page "${page}")
   list(GET page 0 name)
   list(GET page 1 source)

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "fabric/formats.hpp"
+#include "fabric/slurm/slurm.hpp"
 #include "fuzz/promises.hpp"
 #include "fuzz/topology_inputs.hpp"
 #include "fuzz/topology_trees.hpp"
 #include "topology/dealt_host.hpp"
-#include "topology/fabric/formats.hpp"
-#include "topology/fabric/slurm/slurm.hpp"
 #include "topology/sources/host/gpu_places.hpp"
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fabric/switch_tree.hpp"
 #include "fuzz/promises.hpp"
-#include "topology/fabric/switch_tree.hpp"
 
 namespace gradcoll::fuzz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "topology/fabric/fabric.hpp"
+#include "fabric/fabric.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll::fuzz {

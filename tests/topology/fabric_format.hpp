@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "topology/fabric/formats.hpp"
+#include "fabric/formats.hpp"
 
 namespace gradcoll::test {
 

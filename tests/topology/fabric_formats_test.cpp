@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
+#include "fabric/infiniband/ib_reader.hpp"
 #include "fabric_format.hpp"
 #include "fabric_outline.hpp"
-#include "topology/fabric/infiniband/ib_reader.hpp"
 
 namespace gradcoll {
 namespace {

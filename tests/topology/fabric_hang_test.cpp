@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "fabric/fabric.hpp"
+#include "fabric/switch_tree.hpp"
 #include "fabric_format.hpp"
 #include "outline.hpp"
-#include "topology/fabric/fabric.hpp"
-#include "topology/fabric/switch_tree.hpp"
 
 namespace gradcoll {
 namespace {

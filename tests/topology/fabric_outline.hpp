@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/fabric/host_list.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/host_list.hpp"
+#include "fabric/switch_tree.hpp"
 
 namespace gradcoll::test {
 

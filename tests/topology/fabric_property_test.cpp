@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/fabric/fabric.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/switch_tree.hpp"
 
 namespace gradcoll {
 namespace {

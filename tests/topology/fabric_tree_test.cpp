@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "fabric/fabric.hpp"
+#include "fabric/switch_tree.hpp"
 #include "fabric_outline.hpp"
-#include "topology/fabric/fabric.hpp"
-#include "topology/fabric/switch_tree.hpp"
 
 namespace gradcoll {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "topology/fabric/host_list.hpp"
+#include "fabric/host_list.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/probe/ruler.hpp"
 
 namespace gradcoll {

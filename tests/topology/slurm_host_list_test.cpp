@@ -1,5 +1,5 @@
 // tests/topology/slurm_host_list_test.cpp - host lists, read and written.
-#include "topology/fabric/host_list.hpp"
+#include "fabric/host_list.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // tests/topology/slurm_test.cpp - SLURM's files and addresses: their fabrics, what is refused, and
 // the trees that they become.
-#include "topology/fabric/slurm/slurm.hpp"
+#include "fabric/slurm/slurm.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "topology/fabric/slurm/slurm_fabric.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/slurm/slurm_fabric.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/outline.hpp"
 #include "topology/random_tree.hpp"
 

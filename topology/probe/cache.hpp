@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 
 namespace gradcoll {
 

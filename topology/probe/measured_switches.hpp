@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/probe/ruler.hpp"
 
 namespace gradcoll {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/sources/job_host.hpp"
 #include "topology/tree.hpp"
 

@@ -1,7 +1,7 @@
 // examples/extend/fabric_format/racks.cpp - reads lines `rack NAME: HOST HOST ...`; every rack is a
 // switch below one at the top.
-#include "topology/fabric/formats.hpp"
-#include "topology/fabric/lines.hpp"
+#include "fabric/formats.hpp"
+#include "fabric/lines.hpp"
 
 namespace gradcoll {
 

@@ -8,7 +8,7 @@
 #include "collectives/build/builder.hpp"
 #include "command_line/forms.hpp"
 #include "command_line/option_parser.hpp"
-#include "topology/fabric/host_list.hpp"
+#include "fabric/host_list.hpp"
 
 namespace gc_plan {
 namespace {

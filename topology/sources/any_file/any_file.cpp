@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "topology/fabric/formats.hpp"
+#include "fabric/formats.hpp"
 #include "topology/sources/job/source_table.hpp"
 
 namespace gradcoll {

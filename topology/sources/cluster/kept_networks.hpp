@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/sources/job_host.hpp"
 #include "topology/sources/tree_source.hpp"
 

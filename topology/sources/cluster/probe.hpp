@@ -7,7 +7,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/probe/ruler.hpp"
 
 namespace gradcoll {

@@ -10,7 +10,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/probe/slow_ruler.hpp"
 #include "topology/sources/cluster/probe.hpp"
 #include "topology/sources/cluster/probe_ruler.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "topology/fabric/formats.hpp"
+#include "fabric/formats.hpp"
 #include "topology/files.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "topology/fabric/fabric.hpp"
+#include "fabric/fabric.hpp"
 #include "topology/sources/tree_source.hpp"
 
 namespace gradcoll {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "topology/fabric/host_list.hpp"
+#include "fabric/host_list.hpp"
 #include "topology/sources/host/host_subtree.hpp"
 
 namespace gradcoll {

@@ -1,10 +1,10 @@
 // topology/sources/fabric_file/fabric_file.cpp - reads switches and cables from a file, in any
-// format of topology/fabric. It has no word of its own: file:PATH leads here.
+// format of src/fabric. It has no word of its own: file:PATH leads here.
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "topology/fabric/formats.hpp"
+#include "fabric/formats.hpp"
 #include "topology/sources/cluster/switches_source.hpp"
 #include "topology/sources/job/source_table.hpp"
 

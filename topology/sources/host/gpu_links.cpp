@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "topology/fabric/disjoint_sets.hpp"
+#include "fabric/disjoint_sets.hpp"
 
 namespace gradcoll {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/fabric/switch_tree.hpp"
+#include "fabric/switch_tree.hpp"
 #include "topology/sources/job_host.hpp"
 
 namespace gradcoll {

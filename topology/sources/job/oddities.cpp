@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/fabric/host_list.hpp"
+#include "fabric/host_list.hpp"
 #include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/options.hpp"
-#include "topology/fabric/host_list.hpp"
-#include "topology/fabric/slurm/slurm.hpp"
+#include "fabric/host_list.hpp"
+#include "fabric/slurm/slurm.hpp"
 #include "topology/sources/cluster/interfaces.hpp"
 #include "topology/sources/cluster/kept_networks.hpp"
 #include "topology/sources/cluster/switches_source.hpp"
