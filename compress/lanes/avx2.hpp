@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-struct Avx2 : Avx2Vectors {
+struct Avx2 : vectors::Avx2 {
     static constexpr bool streams = false;  // measured: slower by way of the stack
     using Words = Vector<std::uint16_t, 16>;
     using Whole = Vector<std::int16_t, 16>;

@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-struct Avx512 : Avx512Vectors {
+struct Avx512 : vectors::Avx512 {
     static constexpr bool streams = true;
     using Words = Vector<std::uint16_t, 32>;
     using Whole = Vector<std::int16_t, 32>;

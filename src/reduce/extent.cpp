@@ -1,4 +1,4 @@
-// reduce/extent.cpp - from keys (kernels_impl.hpp) back to values.
+// reduce/extent.cpp - from keys (kernels.cpp) back to values.
 #include "reduce/extent.hpp"
 
 #include <bit>

@@ -28,12 +28,12 @@ struct KernelTable {
     ExtentFunction extent[element_type_count];  ///< floating-point types
 };
 
-/// Each file kernels_*.cpp has one table. Call only what cpu_has() the set of.
-const KernelTable& scalar_kernels();
-const KernelTable& avx2_kernels();
-const KernelTable& avx512_kernels();
+/// kernels.cpp has a table for each set. Call only what cpu_has() the set of.
+const KernelTable& kernel_table_scalar();
+const KernelTable& kernel_table_avx2();
+const KernelTable& kernel_table_avx512();
 
-/// Returns the table of a set that this CPU has (tables_x86.cpp, tables_portable.cpp).
+/// Returns the table of a set that this CPU has.
 const KernelTable& kernels_of(InstructionSet set);
 
 }  // namespace gradcoll

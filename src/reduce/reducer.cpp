@@ -1,9 +1,15 @@
 // Picks the kernel for a call.
 #include "reduce/reducer.hpp"
 
+#include "instruction_sets.hpp"
 #include "reduce/kernels.hpp"
 
 namespace gradcoll {
+
+const KernelTable& kernels_of(InstructionSet set) {
+    static constexpr const KernelTable& (*tables[])() = {GRADCOLL_OF_SETS(kernel_table)};
+    return tables[static_cast<std::size_t>(set)]();
+}
 
 Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set) {
     if (type == ElementType::opaque) return {};

@@ -8,11 +8,12 @@
 
 #include "reduce/vector.hpp"
 
-namespace gradcoll {
+namespace gradcoll::vectors {
 namespace {
 
-struct Avx2Vectors {
+struct Avx2 {
     static constexpr std::size_t vector_bytes = 32;
+    static constexpr bool converts_fp16 = true;
     using Half = Vector<std::uint16_t, 8>;
     using Floats = Vector<float, 8>;
 
@@ -36,4 +37,4 @@ struct Avx2Vectors {
 };
 
 }  // namespace
-}  // namespace gradcoll
+}  // namespace gradcoll::vectors

@@ -8,11 +8,12 @@
 
 #include "reduce/vector.hpp"
 
-namespace gradcoll {
+namespace gradcoll::vectors {
 namespace {
 
-struct Avx512Vectors {
+struct Avx512 {
     static constexpr std::size_t vector_bytes = 64;
+    static constexpr bool converts_fp16 = true;
     using Half = Vector<std::uint16_t, 16>;
     using Floats = Vector<float, 16>;
     // The unmasked intrinsics of gcc 12 read an uninitialized variable by design, and it warns
@@ -41,4 +42,4 @@ struct Avx512Vectors {
 };
 
 }  // namespace
-}  // namespace gradcoll
+}  // namespace gradcoll::vectors

@@ -1,23 +1,21 @@
-// reduce/kernels_impl.hpp - every reduction kernel, written once on GNU vector types and compiled
-// once per instruction set.
+// reduce/kernels.cpp - every reduction kernel, written once on GNU vector types. The build compiles
+// this once for each instruction set (gradcoll_kernels).
 //
-// Included by kernels_*.cpp only. Everything hangs on the parameter Target, which each of those
-// files defines in an unnamed namespace: so no instance of these templates can be merged by the
-// linker with one that was compiled for another CPU. For the same reason nothing here may call an
-// inline function that is not forced inline.
+// Everything hangs on the parameter Target, a type of an unnamed namespace: so no instance of these
+// templates can be merged by the linker with one that was compiled for another CPU. For the same
+// reason nothing here may call an inline function that is not forced inline.
 //
-// Target: vector_bytes; F16, the layout of fp16 (PairedHalves or one with conversion instructions);
-// stream(to, vector), a store past the caches to an aligned address, where there is one, and
-// fence(), after which others see what was streamed. ConvertedF16 also asks for fp16_to_fp32 and
-// fp32_to_fp16 (vector_avx2.hpp, vector_avx512.hpp).
-#pragma once
+// Target (vector_scalar.hpp, vector_avx2.hpp, vector_avx512.hpp): vector_bytes; stream(to, vector),
+// a store past the caches to an aligned address, where there is one, and fence(), after which
+// others see what was streamed; converts_fp16, and if it does, fp16_to_fp32 and fp32_to_fp16.
+#include "reduce/kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "reduce/half.hpp"
-#include "reduce/kernels.hpp"
 #include "reduce/vector.hpp"
 
 namespace gradcoll {
@@ -97,6 +95,10 @@ struct ConvertedF16 {
         return Target::fp32_to_fp16(Op::apply(x, y));
     }
 };
+
+template <class Target>
+using F16 = std::conditional_t<Target::converts_fp16, ConvertedF16<Target>,
+                               PairedHalves<Target, F16Format>>;
 
 // The operations work on whole vectors. Integer sums and products run on unsigned lanes, so that
 // overflow wraps.
@@ -279,7 +281,7 @@ constexpr void add_native(KernelTable& table, ReduceOp op) {
 template <class Target, class Op>
 constexpr void add_floats(KernelTable& table, ReduceOp op) {
     ReduceFunction* row = table.function[static_cast<std::size_t>(op)];
-    row[static_cast<std::size_t>(ElementType::f16)] = combine<typename Target::F16, Op>;
+    row[static_cast<std::size_t>(ElementType::f16)] = combine<F16<Target>, Op>;
     row[static_cast<std::size_t>(ElementType::bf16)] =
         combine<PairedHalves<Target, Bf16Format>, Op>;
     add_native<Target, Op, ElementType::f32, float>(table, op);
@@ -320,7 +322,7 @@ constexpr void add_sum_of_many(KernelTable& table) {
 
 template <class Target>
 constexpr void add_sums_of_many(KernelTable& table) {
-    add_sum_of_many<Target, ElementType::f16, typename Target::F16>(table);
+    add_sum_of_many<Target, ElementType::f16, F16<Target>>(table);
     add_sum_of_many<Target, ElementType::bf16, PairedHalves<Target, Bf16Format>>(table);
     add_sum_of_many<Target, ElementType::f32, Native<Target, float>>(table);
     add_sum_of_many<Target, ElementType::f64, Native<Target, double>>(table);
@@ -406,6 +408,11 @@ constexpr KernelTable make_kernel_table() {
     add_signless<Target, Bxor>(table, ReduceOp::bxor);
     add_sums_of_many<Target>(table);
     add_extents<Target>(table);
+    return table;
+}
+
+const KernelTable& GRADCOLL_OF_SET(kernel_table)() {
+    static constexpr KernelTable table = make_kernel_table<vectors::GRADCOLL_ISA>();
     return table;
 }
 

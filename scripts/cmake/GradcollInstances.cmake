@@ -1,0 +1,47 @@
+# One source, compiled several times: once for each instruction set, or for each instance of a template for which nvcc
+# takes long.
+
+# What kernels are compiled for. instruction_sets.hpp has GRADCOLL_OF_SETS(name): the functions name_scalar, ... of all.
+set(gradcoll_isas Scalar)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND gradcoll_isas Avx2 Avx512)
+endif()
+string(TOLOWER "${gradcoll_isas}" functions)
+list(TRANSFORM functions PREPEND "name##_")
+list(JOIN functions ", " functions)
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/instruction_set/instruction_sets.hpp"
+  CONTENT "#pragma once\n\n#define GRADCOLL_OF_SETS(name) ${functions}\n" @ONLY)
+
+# gradcoll_instance(OUT NAME OF source LINES ... [OPTIONS flags...]): writes the file NAME, which has the lines and then
+# includes the source, a path below an include folder. OUT becomes its path, for a module's SOURCES.
+function(gradcoll_instance out name)
+  cmake_parse_arguments(arg "" "OF" "LINES;OPTIONS" ${ARGN})
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/instances/${name}")
+  list(JOIN arg_LINES "\n" lines)
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${lines}\n#include \"${arg_OF}\"\n" @ONLY)
+  if(arg_OPTIONS)
+    set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")
+  endif()
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
+# gradcoll_kernels(PREFIX OF source [VECTOR_HEADERS prefixes...] [OPTIONS flags...]): sets `kernels` to PREFIX_SET.cpp for
+# each set, compiled with gradcoll_SET_options and the flags. In the source GRADCOLL_ISA is Avx2 (the type of
+# gradcoll_set_header and "avx2.hpp", which it need not include), and GRADCOLL_OF_SET(name) is name_avx2. VECTOR_HEADERS:
+# more such headers, which scalar kernels do not have.
+function(gradcoll_kernels prefix)
+  cmake_parse_arguments(arg "" "OF" "VECTOR_HEADERS;OPTIONS" ${ARGN})
+  set(files "")
+  foreach(isa IN LISTS gradcoll_isas)
+    string(TOLOWER "${isa}" set)
+    set(headers ${gradcoll_set_header})
+    if(NOT set STREQUAL "scalar")
+      list(APPEND headers ${arg_VECTOR_HEADERS})
+    endif()
+    list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1${set}.hpp\"")
+    gradcoll_instance(file ${prefix}_${set}.cpp OF ${arg_OF} OPTIONS ${gradcoll_${set}_options} ${arg_OPTIONS}
+      LINES "#define GRADCOLL_ISA ${isa}" "#define GRADCOLL_OF_SET(name) name##_${set}" ${headers})
+    list(APPEND files "${file}")
+  endforeach()
+  set(kernels ${files} PARENT_SCOPE)
+endfunction()
