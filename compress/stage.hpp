@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "compress/kernels.hpp"
+#include "instruction_sets.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
@@ -72,6 +73,26 @@ struct KernelsBySet {
     KernelsOf avx2 = nullptr;
     KernelsOf avx512 = nullptr;
 };
+
+/// Calls a function of a family of codecs, which takes as many parameters as the family has.
+inline Kernels kernels_from(Kernels (*of)(ElementType), const CodecMember&, ElementType type) {
+    return of(type);
+}
+inline Kernels kernels_from(Kernels (*of)(int, ElementType), const CodecMember& member,
+                            ElementType type) {
+    return of(member.parameters[0], type);
+}
+inline Kernels kernels_from(Kernels (*of)(int, int, ElementType), const CodecMember& member,
+                            ElementType type) {
+    return of(member.parameters[0], member.parameters[1], type);
+}
+
+/// kernels_by_set<GRADCOLL_OF_SETS(name)> holds such functions, one for each instruction set that
+/// the build has.
+template <auto... functions>
+constexpr KernelsBySet kernels_by_set{[](const CodecMember& member, ElementType type) {
+    return kernels_from(functions, member, type);
+}...};
 
 struct CodecStage {
     std::span<const CodecMember> members;

@@ -19,11 +19,6 @@ constexpr CodecMember members[] = {
      .needs_tolerance = true},
 };
 
-template <Kernels (*kernels)(ElementType)>
-Kernels kernels_of_set(const CodecMember&, ElementType type) {
-    return kernels(type);
-}
-
 constexpr CodecStage stage{
     .members = members,
     .description =
@@ -36,8 +31,7 @@ constexpr CodecStage stage{
     .has_fixed_rate = false,
     .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                       std::size_t count) { return most_bytes(elem_bytes, count); },
-    .kernels = {kernels_of_set<bound_kernels_scalar>, kernels_of_set<bound_kernels_avx2>,
-                kernels_of_set<bound_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(bound_kernels)>};
 
 }  // namespace
 }  // namespace gradcoll::bound

@@ -1,2 +1,2 @@
-gradcoll_kernels(bound)
-gradcoll_extension(codec bound SOURCES bound_stage.cpp bound_scalar.cpp ${kernels})
+gradcoll_kernels(bound OF compress/bound/bound_kernels.cpp)
+gradcoll_extension(codec bound SOURCES bound_stage.cpp ${kernels})

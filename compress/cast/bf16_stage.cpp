@@ -8,11 +8,6 @@ namespace {
 /// The rates are from docs/benchmarks.md, "Codec kernels": AVX-512, 64 MiB.
 constexpr CodecMember bf16_members[] = {{.number = 7, .name = "bf16", .rates = {11.8, 13.8, 14.5}}};
 
-template <Kernels (*kernels)(ElementType)>
-Kernels bf16_kernels(const CodecMember&, ElementType type) {
-    return kernels(type);
-}
-
 constexpr CodecStage bf16_stage{
     .members = bf16_members,
     .description =
@@ -20,8 +15,7 @@ constexpr CodecStage bf16_stage{
     .supports = [](const CodecMember&, ElementType type) { return type == ElementType::f32; },
     .block_elems = 512,
     .bound_bytes = [](const CodecMember&, std::size_t, std::size_t count) { return count * 2; },
-    .kernels = {bf16_kernels<bf16_kernels_scalar>, bf16_kernels<bf16_kernels_avx2>,
-                bf16_kernels<bf16_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(bf16_kernels)>};
 
 }  // namespace
 

@@ -23,11 +23,6 @@ std::string description(const CodecMember& member) {
                        keep == 1 ? "largest magnitude" : "2 largest magnitudes", group, bits);
 }
 
-template <Kernels (*kernels)(int, int, ElementType)>
-Kernels kernels_of_set(const CodecMember& member, ElementType type) {
-    return kernels(member.parameters[0], member.parameters[1], type);
-}
-
 constexpr CodecStage stage{
     .members = members,
     .description = description,
@@ -39,8 +34,7 @@ constexpr CodecStage stage{
             return encoded_bytes(static_cast<std::size_t>(member.parameters[0]),
                                  member.parameters[1], elem_bytes, count);
         },
-    .kernels = {kernels_of_set<chain_kernels_scalar>, kernels_of_set<chain_kernels_avx2>,
-                kernels_of_set<chain_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(chain_kernels)>};
 
 }  // namespace
 }  // namespace gradcoll::chain

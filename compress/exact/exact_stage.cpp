@@ -10,11 +10,6 @@ constexpr std::string_view exact_aliases[] = {"off", "none", "4:4"};
 constexpr CodecMember exact_members[] = {
     {.number = 0, .name = "exact", .aliases = exact_aliases, .rates = {9.2, 9.1, 11.5}}};
 
-template <Kernels (*kernels)(ElementType)>
-Kernels exact_kernels(const CodecMember&, ElementType type) {
-    return kernels(type);
-}
-
 constexpr CodecStage exact_stage{
     .members = exact_members,
     .description =
@@ -25,8 +20,7 @@ constexpr CodecStage exact_stage{
     .block_elems = 1,
     .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                       std::size_t count) { return count * elem_bytes; },
-    .kernels = {exact_kernels<exact_kernels_scalar>, exact_kernels<exact_kernels_avx2>,
-                exact_kernels<exact_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(exact_kernels)>};
 
 }  // namespace
 

@@ -1,3 +1,3 @@
-gradcoll_kernels(exact)
-gradcoll_extension(codec exact SOURCES exact_stage.cpp exact_scalar.cpp ${kernels})
+gradcoll_kernels(exact OF compress/exact/exact_kernels.cpp)
+gradcoll_extension(codec exact SOURCES exact_stage.cpp ${kernels})
 gradcoll_extension(codec_cuda exact SOURCES exact_cuda.cu)

@@ -10,6 +10,9 @@ namespace gradcoll {
 namespace {
 
 struct Avx2 : vectors::Avx2 {
+    template <class Format>
+    using Lanes = VectorLanes<Avx2, Format>;
+    static constexpr bool has_vectors = true;
     static constexpr bool streams = false;  // measured: slower by way of the stack
     using Words = Vector<std::uint16_t, 16>;
     using Whole = Vector<std::int16_t, 16>;
@@ -82,9 +85,6 @@ struct Avx2 : vectors::Avx2 {
         return bit_copy<Lanes32>(_mm256_cvtepu16_epi32(bit_copy<__m128i>(words))) << 16;
     }
 };
-
-template <class T>
-using Avx2Lanes = VectorLanes<Avx2, T>;
 
 }  // namespace
 }  // namespace gradcoll

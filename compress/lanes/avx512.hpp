@@ -10,6 +10,9 @@ namespace gradcoll {
 namespace {
 
 struct Avx512 : vectors::Avx512 {
+    template <class Format>
+    using Lanes = VectorLanes<Avx512, Format>;
+    static constexpr bool has_vectors = true;
     static constexpr bool streams = true;
     using Words = Vector<std::uint16_t, 32>;
     using Whole = Vector<std::int16_t, 32>;
@@ -88,9 +91,6 @@ struct Avx512 : vectors::Avx512 {
         return bit_copy<Lanes32>(_mm512_maskz_mov_epi16(upper_halves, bit_copy<__m512i>(twice)));
     }
 };
-
-template <class T>
-using Avx512Lanes = VectorLanes<Avx512, T>;
 
 }  // namespace
 }  // namespace gradcoll

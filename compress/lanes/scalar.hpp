@@ -103,5 +103,13 @@ struct ScalarLanes : ScalarConvert<T> {
     }
 };
 
+/// GRADCOLL_ISA is a type like this one: it says which lanes an instruction set has, and whether
+/// they are vectors, for which a codec may have code of another form.
+struct Scalar {
+    template <class Format>
+    using Lanes = ScalarLanes<Format>;
+    static constexpr bool has_vectors = false;
+};
+
 }  // namespace
 }  // namespace gradcoll

@@ -1,8 +1,7 @@
 # g++ 12 at -O3 writes the address of a block's values as 4 * (address of a mask word) - 3 * (address of the block), no
 # longer sees that it points into the block, and drops stores to it (compress/nm/README.md, "A compiler trap").
 set(no_ivopts "$<$<CXX_COMPILER_ID:GNU>:-fno-ivopts>")
-set_source_files_properties("${gradcoll_extension_folder}/nm_scalar.cpp" PROPERTIES COMPILE_OPTIONS "${no_ivopts}")
-gradcoll_kernels(nm OPTIONS "${no_ivopts}")
-gradcoll_extension(codec nm SOURCES nm_stage.cpp nm_scalar.cpp ${kernels})
+gradcoll_kernels(nm OF compress/nm/nm_kernels.cpp VECTOR_HEADERS compress/nm/nm_packer_ OPTIONS "${no_ivopts}")
+gradcoll_extension(codec nm SOURCES nm_stage.cpp ${kernels})
 gradcoll_extension(codec_cuda nm SOURCES nm_cuda.cpp nm_1_4_cuda.cu nm_2_4_cuda.cu nm_1_8_cuda.cu nm_2_8_cuda.cu
   nm_4_8_cuda.cu nm_1_16_cuda.cu)

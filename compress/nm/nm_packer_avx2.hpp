@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compress/lanes/scalar.hpp"
+#include "compress/lanes/avx2.hpp"
 #include "compress/nm/nm_window.hpp"
 
 namespace gradcoll::nm {
@@ -131,7 +131,7 @@ struct Avx2Int<std::uint64_t> {
 };
 
 template <class BitsOfLane>
-struct Avx2Packer {
+struct Packer<Avx2, BitsOfLane> {
     using Bits = BitsOfLane;
     using Int = Avx2Int<Bits>;
     static constexpr int lanes = 32 / static_cast<int>(sizeof(Bits));
@@ -175,9 +175,9 @@ struct Avx2Packer {
 
   private:
     struct BitOfLane {
-        alignas(32) Bits lanes[Avx2Packer::lanes];
+        alignas(32) Bits lanes[Packer::lanes];
         constexpr BitOfLane() : lanes() {
-            for (int i = 0; i < Avx2Packer::lanes; ++i) lanes[i] = static_cast<Bits>(Bits{1} << i);
+            for (int i = 0; i < Packer::lanes; ++i) lanes[i] = static_cast<Bits>(Bits{1} << i);
         }
     };
     template <class S>

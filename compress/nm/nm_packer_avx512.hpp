@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "compress/lanes/scalar.hpp"
+#include "compress/lanes/avx512.hpp"
 #include "compress/nm/nm_window.hpp"
 
 namespace gradcoll::nm {
@@ -48,7 +48,7 @@ struct Avx512Int<std::uint64_t> {
 };
 
 template <class BitsOfLane>
-struct Avx512Packer {
+struct Packer<Avx512, BitsOfLane> {
     using Bits = BitsOfLane;
     using Int = Avx512Int<Bits>;
     static constexpr int lanes = 64 / static_cast<int>(sizeof(Bits));

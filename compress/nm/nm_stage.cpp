@@ -34,19 +34,13 @@ std::size_t bound(const CodecMember& member, std::size_t elem_bytes, std::size_t
     return mask_words * sizeof(std::uint32_t) + (groups * keep + count % group) * elem_bytes;
 }
 
-template <Kernels (*kernels)(int, int, ElementType)>
-Kernels kernels_of_set(const CodecMember& member, ElementType type) {
-    return kernels(member.parameters[0], member.parameters[1], type);
-}
-
 constexpr CodecStage stage{
     .members = members,
     .description = description,
     .supports = [](const CodecMember&, ElementType type) { return is_floating(type); },
     .block_elems = block_elems,
     .bound_bytes = bound,
-    .kernels = {kernels_of_set<nm_kernels_scalar>, kernels_of_set<nm_kernels_avx2>,
-                kernels_of_set<nm_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(nm_kernels)>};
 
 }  // namespace
 }  // namespace gradcoll::nm

@@ -1,8 +1,8 @@
 // compress/nm/nm_window.hpp - a window of 32 elements in one to eight vector registers: the machine
 // of nm_lanes.hpp, written once on GNU vector types.
 //
-// `Packer` (nm_packer_avx2.hpp, nm_packer_avx512.hpp) is what differs by instruction set, for
-// registers of `lanes` elements of type Bits; a mask has a bit a lane.
+// `Packer<Isa, Bits>` (nm_packer_avx2.hpp, nm_packer_avx512.hpp) is what differs by instruction
+// set, for registers of `lanes` elements of type Bits; a mask has a bit a lane.
 //   overrun_bytes             how far pack and unpack may reach behind the kept values
 //   Flag, equal, greater      a bit a lane, of signed lanes
 //   any(flag)                 whether a lane's bit is set
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "compress/nm/nm_block.hpp"
 #include "compress/nm/nm_layout.hpp"
 #include "reduce/vector.hpp"
 
@@ -27,6 +28,9 @@ template <int lanes>
 constexpr std::uint32_t mask_of(std::uint32_t word, int k) {
     return word >> (lanes * k % 32) & static_cast<std::uint32_t>((1ull << lanes) - 1);
 }
+
+template <class Isa, class Bits>
+struct Packer;
 
 template <class Packer>
 struct VectorWindow {
@@ -171,6 +175,14 @@ struct VectorWindow {
         }
     };
 };
+
+/// BlockOf is the block coder of an instruction set.
+template <class Isa, class Shape, class Format>
+using BlockOf =
+    std::conditional_t<Isa::has_vectors,
+                       VectorBlock<Shape, VectorWindow<Packer<Isa, typename Format::Bits>>,
+                                   typename Isa::template Lanes<Format>>,
+                       ScalarBlock<Shape, Format>>;
 
 }  // namespace
 }  // namespace gradcoll::nm

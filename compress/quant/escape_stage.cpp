@@ -25,11 +25,6 @@ constexpr CodecMember relative_members[] = {
     {.number = 10, .name = "int16", .parameters = {16}, .rates = {3.4, 10.5, 12.0, 0.54}},
 };
 
-template <Kernels (*kernels)(int, ElementType)>
-Kernels told_kernels(const CodecMember& member, ElementType type) {
-    return kernels(member.parameters[0], type);
-}
-
 constexpr CodecStage stage_of(std::span<const CodecMember> some) {
     return {.members = some,
             .description =
@@ -45,8 +40,7 @@ constexpr CodecStage stage_of(std::span<const CodecMember> some) {
             .has_fixed_rate = false,
             .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                               std::size_t count) { return escape_bound_bytes(elem_bytes, count); },
-            .kernels = {told_kernels<escape_kernels_scalar>, told_kernels<escape_kernels_avx2>,
-                        told_kernels<escape_kernels_avx512>}};
+            .kernels = kernels_by_set<GRADCOLL_OF_SETS(escape_kernels)>};
 }
 
 constexpr CodecStage told_stage = stage_of(told_members);

@@ -1,8 +1,8 @@
 // compress/quant/escape_vector_block.hpp - a whole block on vector registers: the functions of
 // escape_scalar_block.hpp, for 512 elements.
 //
-// `Isa` (quant_avx2.hpp, quant_avx512.hpp) says beside what quant_vector_block.hpp asks, of Floats
-// and Doubles:
+// `Instructions<Isa>` (quant_avx2.hpp, quant_avx512.hpp) says beside what quant_vector_block.hpp
+// asks, of Floats and Doubles:
 //   at_most, at_least(a, b)             which lanes are; NaN is neither
 //   at_most(a, b)                       of whole numbers without a sign, too
 //   same(a, b)                          which lanes have the same bits

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "compress/lanes/avx2.hpp"
+#include "compress/quant/quant_vector_block.hpp"
 
 namespace gradcoll::quant {
 namespace {
 
-struct QuantAvx2 : Avx2 {
+template <>
+struct Instructions<Avx2> : Avx2 {
     /// Packs two by two: each half of a register for itself, so what comes out has to be put in
     /// order.
     template <class Code>

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "compress/lanes/avx512.hpp"
+#include "compress/quant/quant_vector_block.hpp"
 
 namespace gradcoll::quant {
 namespace {
 
-struct QuantAvx512 : Avx512 {
+template <>
+struct Instructions<Avx512> : Avx512 {
     /// Packs two by two: each 128 bits of a register for themselves, so what comes out has to be
     /// put in order.
     template <class Code>

@@ -33,11 +33,6 @@ constexpr CodecMember members[] = {
      .takes = parameters_of_all},
 };
 
-template <Kernels (*kernels)(int, ElementType)>
-Kernels kernels_of_set(const CodecMember& member, ElementType type) {
-    return kernels(member.parameters[0], type);
-}
-
 bool supports(const CodecMember& member, ElementType type) {
     return quantizes(member.parameters[0], type);
 }
@@ -64,8 +59,7 @@ constexpr CodecStage dithered_stage{
     .supports = supports,
     .block_elems = block_elems,
     .bound_bytes = bytes,
-    .kernels = {kernels_of_set<dither_kernels_scalar>, kernels_of_set<dither_kernels_avx2>,
-                kernels_of_set<dither_kernels_avx512>}};
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(dither_kernels)>};
 
 /// Returns the member of a form with the same number.
 CodecEntry form_of(const CodecStage& form, const CodecMember& member) {
@@ -96,8 +90,7 @@ constexpr CodecStage stage{
     .supports = supports,
     .block_elems = block_elems,
     .bound_bytes = bytes,
-    .kernels = {kernels_of_set<quant_kernels_scalar>, kernels_of_set<quant_kernels_avx2>,
-                kernels_of_set<quant_kernels_avx512>},
+    .kernels = kernels_by_set<GRADCOLL_OF_SETS(quant_kernels)>,
     .form_with = form_with};
 
 }  // namespace

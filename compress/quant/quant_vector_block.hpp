@@ -1,14 +1,15 @@
 // compress/quant/quant_vector_block.hpp - a whole block on vector registers: 256 elements, or as
 // many as the caller's blocks have, a multiple of 128.
 //
-// `Isa` (quant_avx2.hpp, quant_avx512.hpp) says what neither GNU vectors nor lanes do, of Floats
-// and Doubles:
+// `Instructions<Isa>` (quant_avx2.hpp, quant_avx512.hpp) says what neither GNU vectors nor lanes
+// do, of Floats and Doubles:
 //   store_codes<Code>(to, vector[4])    to the nearest integers, of 8 or 16 bits
 //   load_codes<Code>(from, vector)      integers of 8 or 16 bits; `vector` only says the type
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "compress/quant/quant_nibbles.hpp"
@@ -17,6 +18,9 @@
 
 namespace gradcoll::quant {
 namespace {
+
+template <class Isa>
+struct Instructions;
 
 template <class W, class LanesOfFormat, class Isa, std::size_t block = block_elems>
 class VectorBlock {
@@ -208,6 +212,13 @@ class VectorBlock {
         return !is_negative(grid.scale) && reach <= ScalarLanes<T>::widen(largest_finite_bits<T>());
     }
 };
+
+/// BlockOf is the block coder of an instruction set.
+template <class Isa, class W, class Format, std::size_t block = block_elems>
+using BlockOf = std::conditional_t<
+    Isa::has_vectors,
+    VectorBlock<W, typename Isa::template Lanes<Format>, Instructions<Isa>, block>,
+    ScalarBlock<W, Format, block>>;
 
 }  // namespace
 }  // namespace gradcoll::quant

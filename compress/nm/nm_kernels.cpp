@@ -1,10 +1,11 @@
-// compress/nm/nm_table.hpp - fills the table of kernels for one instruction set.
-#pragma once
+// compress/nm/nm_kernels.cpp - the kernels of one instruction set. The build compiles this once for
+// each (gradcoll_kernels).
+#include "compress/nm/nm_kernels.hpp"
 
 #include "compress/feedback/feedback.hpp"
 #include "compress/lanes/streaming.hpp"
-#include "compress/nm/nm_kernels.hpp"
 #include "compress/nm/nm_stream.hpp"
+#include "compress/nm/nm_window.hpp"
 
 namespace gradcoll::nm {
 namespace {
@@ -49,30 +50,33 @@ Kernels kernels_of() {
                              block_bytes<typename Block::Shape>(sizeof(Bits))>();
 }
 
-template <template <class Shape, class Format> class Block, class Shape>
+template <class Isa, class Shape>
 Kernels kernels_for_type(ElementType type) {
-    if (type == ElementType::f16) return kernels_of<Block<Shape, Fp16>>();
-    if (type == ElementType::bf16) return kernels_of<Block<Shape, Bf16>>();
-    if (type == ElementType::f32) return kernels_of<Block<Shape, Fp32>>();
-    if (type == ElementType::f64) return kernels_of<Block<Shape, Fp64>>();
+    if (type == ElementType::f16) return kernels_of<BlockOf<Isa, Shape, Fp16>>();
+    if (type == ElementType::bf16) return kernels_of<BlockOf<Isa, Shape, Bf16>>();
+    if (type == ElementType::f32) return kernels_of<BlockOf<Isa, Shape, Fp32>>();
+    if (type == ElementType::f64) return kernels_of<BlockOf<Isa, Shape, Fp64>>();
     return {};
 }
 
-template <template <class Shape, class Format> class Block, class Shape, class... Others>
+template <class Isa, class Shape, class... Others>
 Kernels kernels_among(int keep, int group, ElementType type) {
-    if (keep == Shape::N && group == Shape::M) return kernels_for_type<Block, Shape>(type);
+    if (keep == Shape::N && group == Shape::M) return kernels_for_type<Isa, Shape>(type);
     if constexpr (sizeof...(Others) > 0)
-        return kernels_among<Block, Others...>(keep, group, type);
+        return kernels_among<Isa, Others...>(keep, group, type);
     else
         return {};
 }
 
-/// `Block` is the instruction set's block coder (nm_block.hpp).
-template <template <class Shape, class Format> class Block>
-Kernels kernels_for(int keep, int group, ElementType type) {
-    return kernels_among<Block, Shape<1, 4>, Shape<2, 4>, Shape<1, 8>, Shape<2, 8>, Shape<4, 8>,
-                         Shape<1, 16>>(keep, group, type);
-}
-
 }  // namespace
 }  // namespace gradcoll::nm
+
+namespace gradcoll {
+
+Kernels GRADCOLL_OF_SET(nm_kernels)(int keep, int group, ElementType type) {
+    using nm::Shape;
+    return nm::kernels_among<GRADCOLL_ISA, Shape<1, 4>, Shape<2, 4>, Shape<1, 8>, Shape<2, 8>,
+                             Shape<4, 8>, Shape<1, 16>>(keep, group, type);
+}
+
+}  // namespace gradcoll

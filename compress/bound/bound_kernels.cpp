@@ -1,9 +1,12 @@
-// compress/bound/bound_table.hpp - the table of kernels of one instruction set.
-#pragma once
+// compress/bound/bound_kernels.cpp - the kernels of one instruction set. The build compiles this
+// once for each (gradcoll_kernels).
+#include "compress/bound/bound_kernels.hpp"
+
+#include <type_traits>
 
 #include "compress/bound/bound_block.hpp"
-#include "compress/bound/bound_kernels.hpp"
 #include "compress/bound/bound_scalar_block.hpp"
+#include "compress/bound/bound_vector_block.hpp"
 #include "compress/lanes/variable_rate.hpp"
 
 namespace gradcoll::bound {
@@ -33,20 +36,29 @@ struct Coder {
     }
 };
 
-template <class Block>
+template <class Isa, class Format>
 Kernels kernels_of() {
-    return variable_rate_kernels<Coder<Block>>();
+    using Lanes = typename Isa::template Lanes<Format>;
+    return variable_rate_kernels<Coder<
+        std::conditional_t<Isa::has_vectors, VectorBlock<Lanes, Isa>, ScalarBlock<Format>>>>();
 }
 
-/// `Block` is the instruction set's.
-template <template <class Format> class Block>
+template <class Isa>
 Kernels kernels_for(ElementType type) {
-    if (type == ElementType::f16) return kernels_of<Block<Fp16>>();
-    if (type == ElementType::bf16) return kernels_of<Block<Bf16>>();
-    if (type == ElementType::f32) return kernels_of<Block<Fp32>>();
-    if (type == ElementType::f64) return kernels_of<Block<Fp64>>();
+    if (type == ElementType::f16) return kernels_of<Isa, Fp16>();
+    if (type == ElementType::bf16) return kernels_of<Isa, Bf16>();
+    if (type == ElementType::f32) return kernels_of<Isa, Fp32>();
+    if (type == ElementType::f64) return kernels_of<Isa, Fp64>();
     return {};
 }
 
 }  // namespace
 }  // namespace gradcoll::bound
+
+namespace gradcoll {
+
+Kernels GRADCOLL_OF_SET(bound_kernels)(ElementType type) {
+    return bound::kernels_for<GRADCOLL_ISA>(type);
+}
+
+}  // namespace gradcoll

@@ -1,10 +1,9 @@
-// compress/exact/exact_stream.hpp - the exact codec over the lanes of one instruction set.
-#pragma once
-
+// compress/exact/exact_kernels.cpp - the exact codec over the lanes of one instruction set. The
+// build compiles this once for each (gradcoll_kernels).
+#include "compress/exact/exact_kernels.hpp"
 #include <cstdint>
 #include <cstring>
 
-#include "compress/exact/exact_kernels.hpp"
 #include "compress/feedback/feedback.hpp"
 #include "compress/lanes/elementwise.hpp"
 #include "compress/lanes/streaming.hpp"
@@ -123,4 +122,9 @@ Kernels exact_kernels_for(ElementType type) {
 }
 
 }  // namespace
+
+Kernels GRADCOLL_OF_SET(exact_kernels)(ElementType type) {
+    return exact_kernels_for<GRADCOLL_ISA::Lanes>(type);
+}
+
 }  // namespace gradcoll

@@ -1,6 +1,5 @@
-// compress/cast/bf16_stream.hpp - the bf16 codec over the lanes of one instruction set.
-#pragma once
-
+// compress/cast/bf16_kernels.cpp - the bf16 codec over the lanes of one instruction set. The build
+// compiles this once for each (gradcoll_kernels).
 #include "compress/cast/bf16_kernels.hpp"
 #include "compress/feedback/feedback.hpp"
 #include "compress/lanes/elementwise.hpp"
@@ -56,4 +55,9 @@ Kernels bf16_kernels_for(ElementType type) {
 }
 
 }  // namespace
+
+Kernels GRADCOLL_OF_SET(bf16_kernels)(ElementType type) {
+    return bf16_kernels_for<GRADCOLL_ISA::Lanes<Bf16>>(type);
+}
+
 }  // namespace gradcoll

@@ -1,17 +1,36 @@
-// compress/quant/dither_table.hpp - quantization that rounds by chance: the encoders, for the table
-// of kernels of one instruction set. Its encodings are decoded like all quantized ones.
-#pragma once
+// compress/quant/quant_kernels.cpp - the kernels of one instruction set: to nearest, and by chance.
+// The build compiles this once for each (gradcoll_kernels).
+#include "compress/quant/quant_kernels.hpp"
 
 #include "compress/feedback/feedback.hpp"
+#include "compress/lanes/streaming.hpp"
 #include "compress/lanes/variable_rate.hpp"
-#include "compress/quant/quant_kernels.hpp"
-#include "compress/quant/quant_table.hpp"
+#include "compress/quant/quant_by_type.hpp"
+#include "compress/quant/quant_stream.hpp"
+#include "compress/quant/quant_vector_block.hpp"
 
 namespace gradcoll::quant {
 namespace {
 
-/// DitherCoder tells lanes/variable_rate.hpp how blocks are encoded. Encodings have a fixed rate
-/// nevertheless.
+template <class Block>
+Kernels kernels_of() {
+    using Format = typename Block::Lanes::Format;
+    using Bits = typename Format::Bits;
+    constexpr std::size_t piece = 8 * block_elems;  // encoded, too, these are whole cache lines
+    return streaming_kernels<Stream<Block>, typename Block::Lanes, Bits, typename Format::Wide,
+                             piece, encoded_bytes(Block::Width::bits, sizeof(Bits), piece)>();
+}
+
+template <class Isa>
+struct RoundedToNearest {
+    template <class W, class Format>
+    static Kernels make() {
+        return kernels_of<BlockOf<Isa, W, Format>>();
+    }
+};
+
+/// DitherCoder tells lanes/variable_rate.hpp how blocks are encoded by chance. Encodings have a
+/// fixed rate nevertheless, and are decoded like those to nearest.
 template <class Block>
 struct DitherCoder {
     using W = typename Block::Width;
@@ -67,14 +86,24 @@ struct DitherCoder {
     };
 };
 
-/// `Block` is the instruction set's block coder.
-template <template <class W, class Format> class Block>
+template <class Isa>
 struct RoundedByChance {
     template <class W, class Format>
     static Kernels make() {
-        return variable_rate_kernels<DitherCoder<Block<W, Format>>>();
+        return variable_rate_kernels<DitherCoder<BlockOf<Isa, W, Format>>>();
     }
 };
 
 }  // namespace
 }  // namespace gradcoll::quant
+
+namespace gradcoll {
+
+Kernels GRADCOLL_OF_SET(quant_kernels)(int bits, ElementType type) {
+    return quant::kernels_by_type<quant::RoundedToNearest<GRADCOLL_ISA>>(bits, type);
+}
+Kernels GRADCOLL_OF_SET(dither_kernels)(int bits, ElementType type) {
+    return quant::kernels_by_type<quant::RoundedByChance<GRADCOLL_ISA>>(bits, type);
+}
+
+}  // namespace gradcoll

@@ -1,12 +1,15 @@
-// compress/quant/escape_table.hpp - the table of kernels of one instruction set, of quantization
-// with a tolerance.
-#pragma once
+// compress/quant/escape_kernels.cpp - the kernels of one instruction set, of quantization with a
+// tolerance. The build compiles this once for each (gradcoll_kernels).
+#include "compress/quant/escape_kernels.hpp"
+
+#include <type_traits>
 
 #include "compress/lanes/variable_rate.hpp"
 #include "compress/quant/escape_block.hpp"
-#include "compress/quant/escape_kernels.hpp"
 #include "compress/quant/escape_scalar_block.hpp"
+#include "compress/quant/escape_vector_block.hpp"
 #include "compress/quant/quant_by_type.hpp"
+#include "compress/quant/quant_vector_block.hpp"
 
 namespace gradcoll::quant {
 namespace {
@@ -36,14 +39,25 @@ struct EscapeCoder {
     }
 };
 
-/// `Block` is the instruction set's.
-template <template <class W, class Format> class Block>
+template <class Isa>
 struct WithEscapes {
     template <class W, class Format>
     static Kernels make() {
-        return variable_rate_kernels<EscapeCoder<Block<W, Format>, EscapeScalarBlock<W, Format>>>();
+        using Lanes = typename Isa::template Lanes<Format>;
+        using Rest = EscapeScalarBlock<W, Format>;
+        using Block = std::conditional_t<Isa::has_vectors,
+                                         EscapeVectorBlock<W, Lanes, Instructions<Isa>>, Rest>;
+        return variable_rate_kernels<EscapeCoder<Block, Rest>>();
     }
 };
 
 }  // namespace
 }  // namespace gradcoll::quant
+
+namespace gradcoll {
+
+Kernels GRADCOLL_OF_SET(escape_kernels)(int bits, ElementType type) {
+    return quant::kernels_by_type<quant::WithEscapes<GRADCOLL_ISA>>(bits, type);
+}
+
+}  // namespace gradcoll
