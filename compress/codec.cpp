@@ -51,6 +51,10 @@ Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
 
 }  // namespace
 
+bool kernels_available(InstructionSet set) {
+    return cpu_has(set) && (set != InstructionSet::avx512 || cpu_has_vbmi2());
+}
+
 Result<Codec> codec_for(CodecId id, ElementType type) {
     return codec_of_set(id, type, best_set());
 }

@@ -20,6 +20,10 @@ constexpr std::string_view name_of(InstructionSet set) {
 /// Returns whether this CPU and its operating system run code of that set.
 bool cpu_has(InstructionSet set);
 
+/// Returns whether the CPU has VBMI, VBMI2 and BMI beyond avx512. Codecs compress elements of 16
+/// bits in registers with VBMI2, and combine words of masks with BMI.
+bool cpu_has_vbmi2();
+
 /// Reads "best" (no limit), "scalar", "avx2" or "avx512". Errors: invalid_argument naming GC_CPU
 /// and the text.
 Result<InstructionSet> parse_instruction_set(std::string_view text);

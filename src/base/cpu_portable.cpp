@@ -7,4 +7,8 @@ bool cpu_has(InstructionSet set) {
     return set == InstructionSet::scalar;
 }
 
+bool cpu_has_vbmi2() {
+    return false;
+}
+
 }  // namespace gradcoll

@@ -27,4 +27,9 @@ bool cpu_has(InstructionSet set) {
     return false;
 }
 
+bool cpu_has_vbmi2() {
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("bmi");
+}
+
 }  // namespace gradcoll
