@@ -1,13 +1,13 @@
 // compress/bound/bound_kernels.cpp - the kernels of one instruction set. The build compiles this
 // once for each (gradcoll_kernels).
-#include "compress/bound/bound_kernels.hpp"
-
 #include <type_traits>
 
 #include "compress/bound/bound_block.hpp"
 #include "compress/bound/bound_scalar_block.hpp"
 #include "compress/bound/bound_vector_block.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/variable_rate.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll::bound {
 namespace {

@@ -1,9 +1,16 @@
 // compress/bound/bound_stage.cpp - what the codec says of itself.
 #include <string>
 
-#include "compress/bound/bound_kernels.hpp"
 #include "compress/bound/bound_layout.hpp"
 #include "compress/stage.hpp"
+
+namespace gradcoll {
+
+using BoundKernels = Kernels(ElementType type);
+/// Return no kernels if the type is no float (bound_kernels.cpp).
+BoundKernels GRADCOLL_OF_SETS(bound_kernels);
+
+}  // namespace gradcoll
 
 namespace gradcoll::bound {
 namespace {

@@ -1,9 +1,10 @@
 // compress/cast/bf16_kernels.cpp - the bf16 codec over the lanes of one instruction set. The build
 // compiles this once for each (gradcoll_kernels).
-#include "compress/cast/bf16_kernels.hpp"
 #include "compress/feedback/feedback.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/elementwise.hpp"
 #include "compress/lanes/streaming.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll {
 namespace {

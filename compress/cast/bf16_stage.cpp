@@ -1,8 +1,12 @@
 // compress/cast/bf16_stage.cpp - what the stage of fp32 sent as bf16 says of itself.
-#include "compress/cast/bf16_kernels.hpp"
 #include "compress/stage.hpp"
 
 namespace gradcoll {
+
+using Bf16Kernels = Kernels(ElementType type);
+/// Return no kernels for types other than fp32 (bf16_kernels.cpp).
+Bf16Kernels GRADCOLL_OF_SETS(bf16_kernels);
+
 namespace {
 
 /// The rates are from docs/benchmarks.md, "Codec kernels": AVX-512, 64 MiB.

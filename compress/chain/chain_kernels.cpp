@@ -1,11 +1,11 @@
 // compress/chain/chain_kernels.cpp - the kernels of one instruction set. The build compiles this
 // once for each (gradcoll_kernels).
-#include "compress/chain/chain_kernels.hpp"
-
 #include "compress/chain/chain_stream.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/streaming.hpp"
 #include "compress/nm/nm_window.hpp"
 #include "compress/quant/quant_vector_block.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll::chain {
 namespace {

@@ -1,9 +1,17 @@
 // compress/chain/chain_stage.cpp - what the chains say of themselves.
 #include <fmt/format.h>
 
-#include "compress/chain/chain_kernels.hpp"
 #include "compress/chain/chain_layout.hpp"
 #include "compress/stage.hpp"
+
+namespace gradcoll {
+
+using ChainKernels = Kernels(int keep, int bits, ElementType type);
+/// Return the kernels that keep `keep` of every four, in codes of `bits`; none if that is no chain
+/// of ours, or not one for the type (chain_kernels.cpp).
+ChainKernels GRADCOLL_OF_SETS(chain_kernels);
+
+}  // namespace gradcoll
 
 namespace gradcoll::chain {
 namespace {

@@ -1,12 +1,13 @@
 // compress/exact/exact_kernels.cpp - the exact codec over the lanes of one instruction set. The
 // build compiles this once for each (gradcoll_kernels).
-#include "compress/exact/exact_kernels.hpp"
 #include <cstdint>
 #include <cstring>
 
 #include "compress/feedback/feedback.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/elementwise.hpp"
 #include "compress/lanes/streaming.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,8 +1,13 @@
 // compress/exact/exact_stage.cpp - what the stage of plain elements says of itself.
-#include "compress/exact/exact_kernels.hpp"
 #include "compress/stage.hpp"
 
 namespace gradcoll {
+
+using ExactKernels = Kernels(ElementType type);
+/// Return the kernels for every type but opaque, whose size we do not know (exact_kernels.cpp).
+/// Integers have no residual: encode_with_residual leaves it alone.
+ExactKernels GRADCOLL_OF_SETS(exact_kernels);
+
 namespace {
 
 constexpr std::string_view exact_aliases[] = {"off", "none", "4:4"};

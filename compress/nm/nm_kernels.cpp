@@ -1,11 +1,11 @@
 // compress/nm/nm_kernels.cpp - the kernels of one instruction set. The build compiles this once for
 // each (gradcoll_kernels).
-#include "compress/nm/nm_kernels.hpp"
-
 #include "compress/feedback/feedback.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/streaming.hpp"
 #include "compress/nm/nm_stream.hpp"
 #include "compress/nm/nm_window.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll::nm {
 namespace {

@@ -1,9 +1,17 @@
 // compress/nm/nm_stage.cpp - what the N:M codecs say of themselves.
 #include <fmt/format.h>
 
-#include "compress/nm/nm_kernels.hpp"
 #include "compress/nm/nm_layout.hpp"
 #include "compress/stage.hpp"
+
+namespace gradcoll {
+
+using NmKernels = Kernels(int keep, int group, ElementType type);
+/// Return the kernels that keep `keep` of every `group`; none if that is no codec or the type no
+/// float (nm_kernels.cpp).
+NmKernels GRADCOLL_OF_SETS(nm_kernels);
+
+}  // namespace gradcoll
 
 namespace gradcoll::nm {
 namespace {

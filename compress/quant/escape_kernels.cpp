@@ -1,15 +1,15 @@
 // compress/quant/escape_kernels.cpp - the kernels of one instruction set, of quantization with a
 // tolerance. The build compiles this once for each (gradcoll_kernels).
-#include "compress/quant/escape_kernels.hpp"
-
 #include <type_traits>
 
+#include "compress/kernels.hpp"
 #include "compress/lanes/variable_rate.hpp"
 #include "compress/quant/escape_block.hpp"
 #include "compress/quant/escape_scalar_block.hpp"
 #include "compress/quant/escape_vector_block.hpp"
 #include "compress/quant/quant_by_type.hpp"
 #include "compress/quant/quant_vector_block.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll::quant {
 namespace {

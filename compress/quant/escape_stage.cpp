@@ -2,8 +2,18 @@
 // given a tolerance.
 #include <fmt/format.h>
 
-#include "compress/quant/escape_kernels.hpp"
 #include "compress/quant/escape_layout.hpp"
+#include "compress/quant/quant_form.hpp"
+#include "compress/stage.hpp"
+
+namespace gradcoll {
+
+using EscapeKernels = Kernels(int bits, ElementType type);
+/// Return the kernels for codes of 4, 8 or 16 bits; none for other widths, and for types that
+/// quant_layout.hpp does not quantize to that width (escape_kernels.cpp).
+EscapeKernels GRADCOLL_OF_SETS(escape_kernels);
+
+}  // namespace gradcoll
 
 namespace gradcoll::quant {
 namespace {

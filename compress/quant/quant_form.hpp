@@ -17,3 +17,13 @@ inline QuantForm quant_form_of(const CodecParameters& parameters) {
 }
 
 }  // namespace gradcoll::quant
+
+namespace gradcoll {
+
+struct CodecStage;
+
+/// Returns the stage that serves int8, int4 and int16 with a tolerance: for all values alike, or
+/// relative to each.
+const CodecStage& escape_stage(bool relative);
+
+}  // namespace gradcoll

@@ -1,13 +1,13 @@
 // compress/quant/quant_kernels.cpp - the kernels of one instruction set: to nearest, and by chance.
 // The build compiles this once for each (gradcoll_kernels).
-#include "compress/quant/quant_kernels.hpp"
-
 #include "compress/feedback/feedback.hpp"
+#include "compress/kernels.hpp"
 #include "compress/lanes/streaming.hpp"
 #include "compress/lanes/variable_rate.hpp"
 #include "compress/quant/quant_by_type.hpp"
 #include "compress/quant/quant_stream.hpp"
 #include "compress/quant/quant_vector_block.hpp"
+#include "reduce/element_type.hpp"
 
 namespace gradcoll::quant {
 namespace {

@@ -1,11 +1,20 @@
 // compress/quant/quant_stage.cpp - what the quantizing codecs say of themselves.
 #include <fmt/format.h>
 
-#include "compress/quant/escape_kernels.hpp"
 #include "compress/quant/quant_form.hpp"
-#include "compress/quant/quant_kernels.hpp"
 #include "compress/quant/quant_layout.hpp"
 #include "compress/stage.hpp"
+
+namespace gradcoll {
+
+using QuantKernels = Kernels(int bits, ElementType type);
+/// Return the kernels for codes of 4, 8 or 16 bits; none for other widths, and for types that
+/// quant_layout.hpp does not quantize to that width (quant_kernels.cpp).
+QuantKernels GRADCOLL_OF_SETS(quant_kernels);
+/// Return kernels that round by chance (CodecParameters::seed).
+QuantKernels GRADCOLL_OF_SETS(dither_kernels);
+
+}  // namespace gradcoll
 
 namespace gradcoll::quant {
 namespace {
