@@ -3,5 +3,11 @@ set(no_ivopts "$<$<CXX_COMPILER_ID:GNU>:-fno-ivopts>")
 gradcoll_kernels(chain OF compress/chain/chain_kernels.cpp
   VECTOR_HEADERS compress/nm/nm_packer_ compress/quant/quant_ OPTIONS "${no_ivopts}")
 gradcoll_extension(codec chain SOURCES chain_stage.cpp ${kernels})
-gradcoll_extension(codec_cuda chain SOURCES chain_cuda.cpp chain_2_4_int8_cuda.cu chain_1_4_int8_cuda.cu
-  chain_2_4_int4_cuda.cu)
+set(chain_kernels "")
+foreach(keep_bits "2, 8" "1, 8" "2, 4")
+  string(REPLACE ", " "_" name "${keep_bits}")
+  gradcoll_instance(kernel chain_${name}_cuda.cu OF compress/chain/chain_kernel.cu
+    LINES "#define GRADCOLL_KEEP_BITS ${keep_bits}")
+  list(APPEND chain_kernels "${kernel}")
+endforeach()
+gradcoll_extension(codec_cuda chain SOURCES chain_cuda.cpp ${chain_kernels})

@@ -3,5 +3,4 @@
 set(no_ivopts "$<$<CXX_COMPILER_ID:GNU>:-fno-ivopts>")
 gradcoll_kernels(nm OF compress/nm/nm_kernels.cpp VECTOR_HEADERS compress/nm/nm_packer_ OPTIONS "${no_ivopts}")
 gradcoll_extension(codec nm SOURCES nm_stage.cpp ${kernels})
-gradcoll_extension(codec_cuda nm SOURCES nm_cuda.cpp nm_1_4_cuda.cu nm_2_4_cuda.cu nm_1_8_cuda.cu nm_2_8_cuda.cu
-  nm_4_8_cuda.cu nm_1_16_cuda.cu)
+gradcoll_extension(codec_cuda nm SOURCES nm_cuda.cu)

@@ -8,7 +8,7 @@
 #include "compress/codec_cuda.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/plugin.hpp"
-#include "reduce/reduce_cuda.hpp"
+#include "reduce/reduce_launch.hpp"
 
 namespace gradcoll {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "reduce/reduce_cuda.hpp"
+#include "reduce/reduce_launch.hpp"
 #include "reduce/reduce_machine.hpp"
 #include "support/cuda_memory.hpp"
 

@@ -1,7 +1,10 @@
-// compress/codec_cuda.cpp - launch_codec_cuda: the kernels of all codecs.
+// compress/codec_cuda.cu - the kernels of all codecs, and the one that moves encoded blocks: also
+// to pinned memory of the host, which it writes itself.
 #include "compress/codec_cuda.hpp"
 
+#include "compress/block_move_job.hpp"
 #include "compress/codec_kernels_cuda.hpp"
+#include "warp/device_warp.hpp"
 
 namespace gradcoll {
 namespace {
@@ -34,6 +37,10 @@ Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jo
 Status launch_codec_cuda_form(CodecForm form, const CodecLaunch& launch,
                               std::span<const CodecJob> jobs) {
     return launch_codec(kernel_of, form, launch, jobs);
+}
+
+Status launch_block_moves_cuda(void* stream, std::span<const BlockMove> moves) {
+    return launch_block_moves(OnDevice::kernel<BlockMoveJob>(), stream, moves);
 }
 
 }  // namespace gradcoll
