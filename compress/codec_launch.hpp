@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "compress/block_move.hpp"
+#include "compress/coded_block.hpp"
 #include "compress/device_codec.hpp"
 #include "warp/batch.hpp"
 

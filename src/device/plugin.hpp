@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
-#include "compress/block_move.hpp"
+#include "compress/coded_block.hpp"
 #include "compress/device_codec.hpp"
 #include "memory/device.hpp"
 #include "reduce/device_reduce.hpp"

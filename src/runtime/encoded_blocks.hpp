@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compress/block_move.hpp"
+#include "compress/coded_block.hpp"
 #include "runtime/block_layout.hpp"
 
 namespace gradcoll {

@@ -1,7 +1,7 @@
 // emulated_device/kernels.hpp - the CPU's codecs and reductions, launched as those of a device.
 #pragma once
 
-#include "compress/block_move.hpp"
+#include "compress/coded_block.hpp"
 #include "compress/device_codec.hpp"
 #include "reduce/device_reduce.hpp"
 

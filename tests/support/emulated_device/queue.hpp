@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "compress/block_move.hpp"
 #include "compress/codec.hpp"
+#include "compress/coded_block.hpp"
 #include "compress/device_codec.hpp"
 #include "reduce/device_reduce.hpp"
 #include "reduce/reducer.hpp"
