@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/plan/hazards.hpp"
-#include "collectives/plan/message.hpp"
 #include "collectives/plan/plan.hpp"
+#include "collectives/plan/range.hpp"
 #include "collectives/plan/schedule.hpp"
 
 namespace gradcoll {

@@ -1,5 +1,5 @@
 // collectives/plan/range.hpp - a run of neighbouring elements, the unit of steps, ownership and the
-// verifier.
+// verifier; and what one message carries of them, before it becomes steps.
 #pragma once
 
 #include <algorithm>
@@ -32,5 +32,17 @@ inline void append_joined(std::vector<Range>& ranges, Range range) {
     else
         ranges.push_back(range);
 }
+
+/// A Message carries values between two ranks; its ranges are ascending, joined where they touch.
+struct Message {
+    int peer = -1;
+    std::vector<Range> ranges;
+
+    std::int64_t count_elems() const {
+        std::int64_t count = 0;
+        for (const Range& range : ranges) count += range.size();
+        return count;
+    }
+};
 
 }  // namespace gradcoll

@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "collectives/plan/message.hpp"
 #include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
+#include "collectives/plan/range.hpp"
 
 namespace gradcoll {
 
