@@ -1,6 +1,9 @@
 #include "nic/agent/agent.hpp"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -9,10 +12,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/log.hpp"
-#include "nic/agent/addresses.hpp"
 #include "nic/agent/status.hpp"
 #include "nic/agent/system_status.hpp"
 
@@ -40,6 +43,27 @@ bool is_of_this_user(int socket) {
     ucred who{};
     socklen_t size = sizeof who;
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+/// Says at which addresses other hosts find this one: the IPv4 addresses of interfaces that are up.
+/// Those of the host's own loop come last.
+NicEndpoint endpoint_of_this_host(std::uint16_t port) {
+    NicEndpoint endpoint;
+    endpoint.port = port;
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) != 0) return endpoint;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+    for (const bool loop : {false, true})
+        for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+            const bool is_loop = (at->ifa_flags & IFF_LOOPBACK) != 0;
+            if (at->ifa_addr == nullptr || at->ifa_addr->sa_family != AF_INET ||
+                (at->ifa_flags & IFF_UP) == 0 || is_loop != loop ||
+                endpoint.address_count == NicEndpoint::most_addresses)
+                continue;
+            endpoint.addresses[endpoint.address_count++] =
+                reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr.s_addr;
+        }
+    return endpoint;
 }
 
 }  // namespace
