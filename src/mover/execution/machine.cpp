@@ -9,13 +9,37 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "mover/execution/paced_copy.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
 Status no_bytes() {
     return {Code::out_of_memory, "the process gets no more memory"};
+}
+
+constexpr std::int64_t piece_bytes = 1 << 20;
+
+void sleep_until(std::uint64_t ns) {
+    const timespec until{static_cast<time_t>(ns / 1'000'000'000),
+                         static_cast<long>(ns % 1'000'000'000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
+    }
+}
+
+/// Stands for a link: it copies no faster than the lane, a piece at a time, so that the processor
+/// is free between pieces. Returns how long it took, which is the lane's ticks unless the machine
+/// is slower.
+Tick paced_copy(std::byte* to, const std::byte* from, std::int64_t bytes, const Lane& lane) {
+    const std::uint64_t begin = now_ns();
+    for (std::int64_t done = 0; done < bytes;) {
+        const std::int64_t piece = std::min(piece_bytes, bytes - done);
+        std::memcpy(to + done, from + done, static_cast<std::size_t>(piece));
+        done += piece;
+        const std::uint64_t due = begin + static_cast<std::uint64_t>(lane.ticks(done));
+        if (now_ns() < due) sleep_until(due);
+    }
+    if (bytes == 0) sleep_until(begin + static_cast<std::uint64_t>(lane.ticks(0)));
+    return static_cast<Tick>(now_ns() - begin);
 }
 
 class PlainMachine final : public Machine {
