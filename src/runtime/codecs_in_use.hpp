@@ -1,12 +1,15 @@
-// runtime/codecs_in_use.hpp - the codecs of a plan, with their kernels on this CPU.
+// runtime/codecs_in_use.hpp - the codecs of a plan, with their kernels on this CPU, and what packs
+// its messages.
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "base/status.hpp"
 #include "collectives/plan/plan.hpp"
 #include "compress/codec.hpp"
+#include "compress/lossless/packer.hpp"
 
 namespace gradcoll {
 
@@ -38,6 +41,22 @@ class CodecsInUse {
     }
 
     std::vector<Codec> codecs_;
+};
+
+/// PackersInUse is used by the thread that has the messages, and allocates only when it is made.
+class PackersInUse {
+  public:
+    /// Makes the packers of every message of the plan. Errors: out_of_memory.
+    static Result<PackersInUse> of(const Plan& plan);
+
+    /// Returns the packer of a message whose codec packs.
+    Packer& of(const Step& message) const { return *find(packing_of(message.codec)); }
+
+  private:
+    Packer* find(Packing packing) const;
+    Status add(const Schedule& schedule);
+
+    std::vector<std::unique_ptr<Packer>> packers_;
 };
 
 }  // namespace gradcoll

@@ -10,7 +10,6 @@
 #include "runtime/codecs_in_use.hpp"
 #include "runtime/notices.hpp"
 #include "runtime/operation_numbers.hpp"
-#include "runtime/packers_in_use.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
 #include "runtime/trace.hpp"
