@@ -1,4 +1,4 @@
-// collectives/draw/plan_json.cpp - writes the plan for programs. Schema: docs/gc_info.md.
+// collectives/draw/plan_json.cpp - writes the plan for programs. Schema: docs/info.md.
 #include <nlohmann/json.hpp>
 
 #include "collectives/draw/plan_picture.hpp"

@@ -8,9 +8,9 @@ namespace train {
 namespace {
 
 void add_sum_options(CLI::App& app, Options& options) {
-    app.add_option(
-           "--codec", options.codec,
-           "a codec that gc_info lists (exact, 2:4, bf16, int8, ...), or mpi (plain MPI_Allreduce)")
+    app.add_option("--codec", options.codec,
+                   "a codec that gradcoll info lists (exact, 2:4, bf16, int8, ...), or mpi (plain "
+                   "MPI_Allreduce)")
         ->capture_default_str();
     app.add_option("--schedule", options.schedule, "codec by step, such as 0:4:4,500:2:4,1000:1:4");
     app.add_option("--feedback", options.feedback, "error feedback: on or off")

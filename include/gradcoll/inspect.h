@@ -1,6 +1,6 @@
 /* gradcoll/inspect.h - looks inside: the tree of a communicator, what its collectives cost, which
- * way a call would go and why, and what this library is, can do and is set to. gc_info prints all
- * of it. */
+ * way a call would go and why, and what this library is, can do and is set to. gradcoll info prints
+ * all of it. */
 #ifndef GRADCOLL_INSPECT_H
 #define GRADCOLL_INSPECT_H
 

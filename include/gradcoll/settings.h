@@ -20,8 +20,8 @@ extern "C" {
 int GC_Comm_attach(MPI_Comm comm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
- * (which gc_info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer
- * than gc_min_bytes) stay exact. */
+ * (which gradcoll info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM,
+ * fewer than gc_min_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 
 /* Sets the codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the

@@ -10,7 +10,7 @@ set(man_dir "${CMAKE_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_dir}/completions")
 
 set(pages "")
-foreach(tool gc_info gc_plan gc_top gc_tune gc_nicd gc_allreduce gc_simulate)
+foreach(tool gradcoll-info gc_plan gc_top gc_tune gc_nicd gc_allreduce gc_simulate)
   if(TARGET ${tool})
     set(made "${man_dir}/${tool}.1.gz" "${man_dir}/completions/${tool}")
     add_custom_command(OUTPUT ${made} COMMAND Python3::Interpreter "${manual}" tool $<TARGET_FILE:${tool}> ${made}
@@ -22,8 +22,8 @@ foreach(tool gc_info gc_plan gc_top gc_tune gc_nicd gc_allreduce gc_simulate)
   endif()
 endforeach()
 add_custom_command(OUTPUT "${man_dir}/gradcoll-settings.7.gz"
-  COMMAND Python3::Interpreter "${manual}" settings $<TARGET_FILE:gc_info> "${man_dir}/gradcoll-settings.7.gz"
-  DEPENDS gc_info "${manual}" VERBATIM)
+  COMMAND Python3::Interpreter "${manual}" settings $<TARGET_FILE:gradcoll-info> "${man_dir}/gradcoll-settings.7.gz"
+  DEPENDS gradcoll-info "${manual}" VERBATIM)
 install(FILES "${man_dir}/gradcoll-settings.7.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT bin)
 set(merge_trace "${CMAKE_SOURCE_DIR}/scripts/merge-trace")
 add_custom_command(OUTPUT "${man_dir}/gc_merge_trace.1.gz"

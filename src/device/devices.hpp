@@ -42,8 +42,8 @@ class Devices {
     /// Returns the plug-in if it is loaded, or if there is reason to load it now: the program has
     /// initialised a driver, or GC_DEVICE names a plug-in. Null otherwise.
     const DevicePlugin* plugin_if_in_use();
-    /// Returns the plug-in, loaded now if need be, reason or not (gc_info asks so). Null if there
-    /// is none.
+    /// Returns the plug-in, loaded now if need be, reason or not (gradcoll info asks so). Null if
+    /// there is none.
     const DevicePlugin* look_for_plugin();
     /// Returns a text for people: "not looked for: no pointer to a device was met yet", "no CUDA
     /// driver: ..."; empty if plugin() is not null.

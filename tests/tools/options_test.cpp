@@ -1,4 +1,5 @@
-// tests/tools/options_test.cpp - the command line of gc_info, and the names of MPI's types and ops.
+// tests/tools/options_test.cpp - the command line of gradcoll info, and the names of MPI's types
+// and ops.
 #include "options.hpp"
 
 #include <gtest/gtest.h>
@@ -7,11 +8,11 @@
 #include <set>
 #include <vector>
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 CommandLine parse(std::vector<const char*> arguments) {
-    arguments.insert(arguments.begin(), "gc_info");
+    arguments.insert(arguments.begin(), "gradcoll info");
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
@@ -21,7 +22,7 @@ std::string refusal_of(const std::vector<const char*>& arguments) {
     if (line.run) return {};
     EXPECT_EQ(line.exit_status, 2) << line.text;
     EXPECT_EQ(std::count(line.text.begin(), line.text.end(), '\n'), 1) << line.text;
-    EXPECT_EQ(line.text.rfind("gc_info: ", 0), 0U) << line.text;
+    EXPECT_EQ(line.text.rfind("gradcoll info: ", 0), 0U) << line.text;
     return line.text;
 }
 
@@ -144,4 +145,4 @@ TEST(Names, AreUnique) {
 }
 
 }  // namespace
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -7,7 +7,8 @@ OptionInfo codec_option_row() {
     return {.variable = "GC_CODEC",
             .info_key = "gc_codec",
             .default_value = "exact",
-            .allowed = "a codec name; gc_info lists them; any lossy one with +zstd or +lz4 behind",
+            .allowed =
+                "a codec name; gradcoll info lists them; any lossy one with +zstd or +lz4 behind",
             .help = "compression inside each hop; anything but exact is lossy",
             .says = Says::the_codec,
             .limits_loss = true};

@@ -17,25 +17,25 @@ OptionInfo tree_min_bytes_option_row() {
 }
 
 OptionInfo exchange_option_row() {
-    return {
-        .variable = "GC_EXCHANGE",
-        .info_key = "gc_exchange",
-        .default_value = "auto",
-        .allowed =
-            "auto, the name of an exchange (gc_info lists them), or a comma separated list a level "
-            "as in gc_level_codecs; above single only single",
-        .help = "how the branches of one vertex talk to each other"};
+    return {.variable = "GC_EXCHANGE",
+            .info_key = "gc_exchange",
+            .default_value = "auto",
+            .allowed =
+                "auto, the name of an exchange (gradcoll info lists them), or a comma separated "
+                "list a level "
+                "as in gc_level_codecs; above single only single",
+            .help = "how the branches of one vertex talk to each other"};
 }
 
 OptionInfo builder_option_row() {
     return {.variable = "GC_BUILDER",
             .info_key = "gc_builder",
             .default_value = "flexreduce",
-            .allowed = "the name of a builder (gc_info lists them)",
+            .allowed = "the name of a builder (gradcoll info lists them)",
             .help =
                 "who makes plans from the tree; calls that this builder does not make plans of "
                 "(their kind, codec, feedback or tree) are planned by flexreduce, on all ranks "
-                "alike, and gc_info --explain says so and why"};
+                "alike, and gradcoll info --explain says so and why"};
 }
 
 OptionInfo chunk_bytes_option_row() {
@@ -118,15 +118,16 @@ OptionInfo device_min_bytes_option_row() {
 }
 
 OptionInfo transports_option_row() {
-    return {.variable = "GC_TRANSPORTS",
-            .default_value = "auto",
-            .allowed =
-                "auto, or names of transports, comma separated (gc_info lists them); all ranks "
-                "must reach each other by them",
-            .help =
-                "what carries messages; each peer is reached by the first transport in gc_info's "
-                "order that reaches it, whatever the order here; if shared memory is left out, "
-                "exact calls inside a host are messages, too"};
+    return {
+        .variable = "GC_TRANSPORTS",
+        .default_value = "auto",
+        .allowed =
+            "auto, or names of transports, comma separated (gradcoll info lists them); all ranks "
+            "must reach each other by them",
+        .help =
+            "what carries messages; each peer is reached by the first transport in gradcoll info's "
+            "order that reaches it, whatever the order here; if shared memory is left out, "
+            "exact calls inside a host are messages, too"};
 }
 
 OptionInfo nic_option_row() {

@@ -1,6 +1,6 @@
 #include "ask.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::vector<GC_List_entry> entries(GC_List list) {
     return rows;
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

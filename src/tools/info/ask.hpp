@@ -1,4 +1,4 @@
-// gc_info/ask.hpp - asks the library.
+// info/ask.hpp - asks the library.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "gradcoll/gradcoll.h"
 
-namespace gc_info {
+namespace gradcoll::info {
 
 /// Refused is thrown when the library returns an error; the message is for people.
 struct Refused : std::runtime_error {
@@ -36,4 +36,4 @@ GC_Build build();
 std::vector<GC_Setting> settings();
 std::vector<GC_List_entry> entries(GC_List list);
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -1,4 +1,4 @@
-// gc_info/facts.hpp - what the library is and can do, hints, and the settings of this process.
+// info/facts.hpp - what the library is and can do, hints, and the settings of this process.
 // Needs no MPI.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "gradcoll/inspect.h"
 
-namespace gc_info {
+namespace gradcoll::info {
 
 std::string overview_text();
 std::string overview_json();
@@ -27,4 +27,4 @@ std::string settings_json(const std::vector<GC_Setting>& rows);
 /// Returns a line for each variable or line that is ignored, and why.
 std::string ignored_text();
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -1,11 +1,11 @@
-// gc_info/facts_json.cpp - the facts for programs.
+// info/facts_json.cpp - the facts for programs.
 #include <nlohmann/json.hpp>
 
 #include "ask.hpp"
 #include "facts.hpp"
 #include "nic_agent.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 using nlohmann::json;
@@ -74,4 +74,4 @@ std::string overview_json() {
     return dumped(value);
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -1,4 +1,4 @@
-// gc_info/facts_text.cpp - the facts for people, and which settings a pattern means.
+// info/facts_text.cpp - the facts for people, and which settings a pattern means.
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -11,7 +11,7 @@
 #include "names.hpp"
 #include "nic_agent.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 /// Returns a text such as "default", "environment", "config file run.conf:3".
@@ -102,7 +102,7 @@ bool fits(const std::string& pattern, const GC_Setting& setting) {
     for (const GC_Setting& row : all) names.push_back(plain_name(row.variable));
     const std::vector<std::string_view> known(names.begin(), names.end());
     const auto nearest = gradcoll::nearest_word(plain_name(pattern), known);
-    std::string hint = "gc_info --settings lists all";
+    std::string hint = "gradcoll info --settings lists all";
     for (std::size_t i = 0; nearest && i < all.size(); ++i)
         if (names[i] == *nearest) hint = fmt::format("did you mean {}?", all[i].variable);
     throw Refused(MPI_ERR_ARG, fmt::format("--settings {}: no setting is called so; {}",
@@ -150,7 +150,7 @@ std::string overview_text() {
     const auto lines = hints();
     if (!lines.empty()) text += "hints\n";
     for (const std::string& line : lines) text += fmt::format("  {}\n", line);
-    return text + "more: gc_info --settings, --topology, --explain 64MiB float sum, --help\n";
+    return text + "more: gradcoll info --settings, --topology, --explain 64MiB float sum, --help\n";
 }
 
 std::vector<GC_Setting> matching_settings(const std::string& pattern) {
@@ -174,4 +174,4 @@ std::string ignored_text() {
     return text;
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

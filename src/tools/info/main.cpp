@@ -1,5 +1,6 @@
-// gc_info - shows what the library is, can do, is set to and would do. It starts MPI only if it
-// must: for the tree of the ranks that run, and for explanations, which name MPI's own datatypes.
+// gradcoll info - shows what the library is, can do, is set to and would do. It starts MPI only if
+// it must: for the tree of the ranks that run, and for explanations, which name MPI's own
+// datatypes.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,7 +13,7 @@
 #include "options.hpp"
 #include "ranks.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 constexpr int failure = 1;
@@ -70,7 +71,7 @@ Answer answer_of(Ask&& ask) {
     try {
         return {0, ask(), {}};
     } catch (const Refused& refused) {
-        return {exit_status_of(refused), {}, fmt::format("gc_info: {}\n", refused.what())};
+        return {exit_status_of(refused), {}, fmt::format("gradcoll info: {}\n", refused.what())};
     }
 }
 
@@ -81,7 +82,7 @@ void write_file(const Options& options, Answer& answer) {
     answer.out.clear();
     if (!problem) return;
     answer.exit_status = usage_error;
-    answer.err += fmt::format("gc_info: {}\n", *problem);
+    answer.err += fmt::format("gradcoll info: {}\n", *problem);
 }
 
 /// Prints the answer; called on one rank.
@@ -112,18 +113,19 @@ bool needs_mpi(const Options& options) {
 }
 
 Answer ranks_refused(const Options& options, int size) {
-    return {usage_error,
-            {},
-            fmt::format("gc_info: --ranks {}: here are {} ranks already; allowed is one process, "
-                        "without mpirun\n",
-                        options.ranks, size)};
+    return {
+        usage_error,
+        {},
+        fmt::format("gradcoll info: --ranks {}: here are {} ranks already; allowed is one process, "
+                    "without mpirun\n",
+                    options.ranks, size)};
 }
 
 /// Warns if the launcher started processes that MPI does not see: it belongs to another MPI.
 std::string stranger_text(const Launched& launched) {
     if (launched.size == 1) return {};
     return fmt::format(
-        "gc_info: the launcher started {} processes, but MPI sees one alone: is the launcher "
+        "gradcoll info: the launcher started {} processes, but MPI sees one alone: is the launcher "
         "that of {}, for which this library was built?\n",
         launched.size, build().mpi_built);
 }
@@ -168,8 +170,8 @@ int body(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gc_info
+}  // namespace gradcoll::info
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_info", gc_info::body, argc, argv);
+    return gradcoll::guarded("gradcoll info", gradcoll::info::body, argc, argv);
 }

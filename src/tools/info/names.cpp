@@ -6,7 +6,7 @@
 
 #include "gradcoll/base.h"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 struct FloatInt {
@@ -100,4 +100,4 @@ const OpName* find_op(std::string_view name) {
     return find(ops, name);
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

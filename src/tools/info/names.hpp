@@ -1,4 +1,4 @@
-// gc_info/names.hpp - finds MPI's datatypes and ops by the names that people write.
+// info/names.hpp - finds MPI's datatypes and ops by the names that people write.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gc_info {
+namespace gradcoll::info {
 
 struct TypeName {
     std::string_view name;  ///< as plain_name() returns it: "float"
@@ -30,4 +30,4 @@ std::string plain_name(std::string_view name);
 const TypeName* find_type(std::string_view name);
 const OpName* find_op(std::string_view name);
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

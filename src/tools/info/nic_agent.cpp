@@ -9,7 +9,7 @@
 #include "nic/ask.hpp"
 #include "nic/directory.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -49,4 +49,4 @@ std::string nic_agent_text() {
                number("links_lost"), number("ranks_refused"), number("connections_refused"));
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

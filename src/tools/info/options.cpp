@@ -1,4 +1,4 @@
-// gc_info/options.cpp - the command line.
+// info/options.cpp - the command line.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "command_line/forms.hpp"
 #include "command_line/option_parser.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 using gradcoll::OptionParser;
@@ -19,19 +19,19 @@ constexpr int most_ranks = 1 << 20;
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 53;
 
 constexpr const char* examples = R"help(Examples:
-  gc_info                                          what this library is and can do
-  gc_info --settings                               every setting, its value and where it came from
-  gc_info --settings 'GC_*BYTES'                   some of them
-  mpirun -n 4 gc_info --topology                   the tree that these four ranks get
-  gc_info --topology --ranks 8                     the tree that eight ranks would get on this host
-  gc_info --topology dot | dot -Tsvg > tree.svg    a picture of it, by Graphviz
-  gc_info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
+  gradcoll info                                          what this library is and can do
+  gradcoll info --settings                               every setting, its value and where it came from
+  gradcoll info --settings 'GC_*BYTES'                   some of them
+  mpirun -n 4 gradcoll info --topology                   the tree that these four ranks get
+  gradcoll info --topology --ranks 8                     the tree that eight ranks would get on this host
+  gradcoll info --topology dot | dot -Tsvg > tree.svg    a picture of it, by Graphviz
+  gradcoll info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
                                                    what every link carries
-  gc_info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
-  gc_info --explain 1M half sum --codec 2:4 --json
+  gradcoll info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
+  gradcoll info --explain 1M half sum --codec 2:4 --json
 
 Types and ops are those of MPI, with or without MPI_, in any case; half and bfloat16 are GC_FLOAT16 and
-GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3 4))" gc_info --topology
+GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3 4))" gradcoll info --topology
 )help";
 
 /// Raw holds the options as typed.
@@ -182,7 +182,7 @@ Problem read(const OptionParser& app, Raw& raw, Options& options) {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     OptionParser app("What Gradcoll is, can do, is set to, and would do with a call, and why.",
-                     "gc_info");
+                     "gradcoll info");
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
@@ -190,4 +190,4 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     return line;
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

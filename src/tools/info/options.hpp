@@ -1,4 +1,4 @@
-// gc_info/options.hpp - the options of the command line.
+// info/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "gradcoll/inspect.h"
 #include "names.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 
 enum class Mode { overview, settings, topology, explain };
 
@@ -36,4 +36,4 @@ using CommandLine = gradcoll::CommandLine<Options>;
 /// them.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

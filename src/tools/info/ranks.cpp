@@ -4,7 +4,7 @@
 
 #include "ask.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 namespace {
 
 /// Returns the tree, and for people where it came from.
@@ -60,7 +60,9 @@ std::string topology_of(Ranks ranks, const Options& options) {
         });
     });
     if (ranks == Ranks::foreseen && options.ranks == 0 && text.starts_with("rank 0\n"))
-        text += "more ranks: mpirun -n 4 gc_info --topology, or gc_info --topology --ranks 4\n";
+        text +=
+            "more ranks: mpirun -n 4 gradcoll info --topology, or gradcoll info --topology --ranks "
+            "4\n";
     return text;
 }
 
@@ -88,4 +90,4 @@ std::string plan_of(Ranks ranks, const Options& options) {
     });
 }
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -1,4 +1,4 @@
-// gc_info/ranks.hpp - the tree that ranks get, and what an allreduce of theirs would do, in words
+// info/ranks.hpp - the tree that ranks get, and what an allreduce of theirs would do, in words
 // and as a picture.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "options.hpp"
 
-namespace gc_info {
+namespace gradcoll::info {
 
 /// Ranks are those of MPI_COMM_WORLD, two or more, for which every answer is collective; or
 /// foreseen ones, which need not exist: Options::ranks on this host; 0: as many as GC_TOPOLOGY
@@ -23,4 +23,4 @@ std::string explanation_of(Ranks ranks, const Options& options);
 /// running.
 std::string plan_of(Ranks ranks, const Options& options);
 
-}  // namespace gc_info
+}  // namespace gradcoll::info

@@ -35,7 +35,8 @@ enum class Takes : std::uint8_t {
 /// A SourceRow is the row of a source. A member NAME of the kind source defines
 ///     SourceRow NAME_source_row();
 /// in this namespace. Words of a part are different; no two rows that are not `vague` accept the
-/// same content. All that is said of sources (messages, gc_info, file:) follows from the rows.
+/// same content. All that is said of sources (messages, gradcoll info, file:) follows from the
+/// rows.
 struct SourceRow {
     Part part;
     std::string_view word;
@@ -54,8 +55,9 @@ struct SourceRow {
     std::string_view found = {};  ///< for messages: "holds hwloc XML"
     std::string expected = {};    ///< the same as something to ask for; empty: not listed
 
-    std::string_view example = {};  ///< a GC_TOPOLOGY value with it, for gc_info; empty: `forms`
-    std::string help = {};          ///< for gc_info; empty: not listed there
+    std::string_view example =
+        {};                 ///< a GC_TOPOLOGY value with it, for gradcoll info; empty: `forms`
+    std::string help = {};  ///< for gradcoll info; empty: not listed there
 };
 
 /// Makes a row's source of a class whose constructor takes the value, or nothing.
