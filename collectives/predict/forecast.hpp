@@ -1,7 +1,7 @@
 // collectives/predict/forecast.hpp - predicts how long a call takes, what bounds it, and which link
-// is the slowest. One model (model.hpp) serves the policy, gc_plan --what-if, and the predictions
-// in traces and explanations. It is for comparing ways to do the same thing, not for promises.
-// Pure.
+// is the slowest. One model (model.hpp) serves the policy, gradcoll plan --what-if, and the
+// predictions in traces and explanations. It is for comparing ways to do the same thing, not for
+// promises. Pure.
 //
 // The model: a link carries what ownership puts on it, in both directions at once. A message takes
 // the latencies of all links on its way. A rank encodes, decodes and sums on one core. If the

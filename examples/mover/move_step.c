@@ -1,10 +1,10 @@
-/* Carries plans of `gc_plan move` out, with work in place of a model: what an operator makes it
+/* Carries plans of `gradcoll move` out, with work in place of a model: what an operator makes it
  * writes, what it uses it reads back and compares, to the last byte, and then it computes for as
  * long as the plan says.
  *
- *   gc_plan move --model examples/mover/one-gib.json --parallel micro_batches=1 \
+ *   gradcoll move --model examples/mover/one-gib.json --parallel micro_batches=1 \
  *     --cluster examples/mover/plain-memory.json --device-memory 600MiB --out moved.json
- *   gc_plan move ... --device-memory 2GiB --out unmoved.json
+ *   gradcoll move ... --device-memory 2GiB --out unmoved.json
  *   mpirun -n 1 move_step 5 1.0 unmoved.json moved.json
  *
  * usage: move_step STEPS SPEED PLAN...     SPEED 2: operators take half as long as planned

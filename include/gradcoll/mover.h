@@ -1,4 +1,4 @@
-/* gradcoll/mover.h - carries out a plan of `gc_plan move`: tensors leave the device after the
+/* gradcoll/mover.h - carries out a plan of `gradcoll move`: tensors leave the device after the
  * operator that used them last, and are back before the one that needs them, while the program
  * computes. The device is a GPU, or it is plain memory with a link of a given rate: the plan is the
  * same, and real bytes move (docs/mover.md). */
@@ -17,7 +17,7 @@ typedef struct GC_Mover_s* GC_Mover;
 #define GC_MOVER_NULL ((GC_Mover)0)
 
 /* Makes a mover for one device of pipeline rank `pipeline_rank` of the plan in the file `path`,
- * which `gc_plan move --out FILE.json` has written. Collective over `comm`, an intracommunicator:
+ * which `gradcoll move --out FILE.json` has written. Collective over `comm`, an intracommunicator:
  * rank 0 reads the file and sends it to the others, which need not have it; each rank says which
  * pipeline rank it is. The plan is checked. The pool in the host is allocated here. The memory of a
  * tensor that stays (parameters, gradients, optimizer) is allocated, and set to zero, when the

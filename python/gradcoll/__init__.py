@@ -6,7 +6,7 @@
 Arrays are numpy arrays or torch CPU tensors; communicators are mpi4py's, None stands for
 MPI.COMM_WORLD. Calls are collective where MPI's are: all ranks make them, in the same order, with
 the same settings. An Engine sums named gradients while the program goes on. A Mover carries a plan of
-gc_plan move out. gradcoll.torch has
+gradcoll move out. gradcoll.torch has
 communication hooks for DistributedDataParallel and an optimizer for programs without it.
 
 The shared library libgradcoll.so.0 is the file that the environment variable GRADCOLL_LIBRARY names, else the one

@@ -1,4 +1,4 @@
-"""A plan of gc_plan move carried out from Python: tensors leave the device and come back while the program computes."""
+"""A plan of gradcoll move carried out from Python: tensors leave the device and come back while the program computes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class MoverStats(NamedTuple):
 class Mover:
     """Carries a plan out for one device: its tensors have their memory from here, and move as the plan says.
 
-    `plan` is a file that gc_plan move has written. Collective over `comm`: rank 0 reads the file. With `drift` above 0
+    `plan` is a file that gradcoll move has written. Collective over `comm`: rank 0 reads the file. With `drift` above 0
     the step that follows one whose times were further off than that share of the planned ones is planned again with
     the measured times; step() is then collective. A context manager frees it, before the communicator. Each step:
 

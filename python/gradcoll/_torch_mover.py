@@ -1,4 +1,4 @@
-"""Saved tensors that follow a plan of gc_plan move: what autograd keeps of each layer leaves the
+"""Saved tensors that follow a plan of gradcoll move: what autograd keeps of each layer leaves the
 device and is back before its backward."""
 
 from __future__ import annotations
@@ -128,14 +128,14 @@ class _Recorded(NamedTuple):
 
 
 class LayerRecorder(_Layers):
-    """Runs a step as it is, and writes down what gc_plan needs of it.
+    """Runs a step as it is, and writes down what gradcoll plan needs of it.
 
     with recorder.step():
         for name, layer in layers:
             with recorder.layer(name):
                 x = layer(x)
         loss(x).backward()
-    recorder.write("model.json")      # for gc_plan move --model
+    recorder.write("model.json")      # for gradcoll move --model
 
     A layer's backward lasts from its first saved tensor that autograd asks for to that of another layer.
     """
@@ -221,7 +221,7 @@ class MoverStats(NamedTuple):
 class Mover(_Layers):
     """Carries a plan out for one device: what autograd saves lies in the plan's tensors, and moves as it says.
 
-    `plan` is a file that gc_plan move has written, of a model that LayerRecorder wrote. Collective over `comm`: rank
+    `plan` is a file that gradcoll move has written, of a model that LayerRecorder wrote. Collective over `comm`: rank
     0 reads the file. A context manager frees it. Each step:
 
     with mover.step():

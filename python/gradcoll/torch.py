@@ -14,7 +14,7 @@ its parameter's name, and the backward pass goes on meanwhile:
 Process groups go on doing everything else. EngineOptimizer needs none.
 
 LayerRecorder and Mover let what autograd saves leave the device and come back as a plan of
-gc_plan move says.
+gradcoll move says.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""What measurements in the lab share: labs of their own, and what gc_plan foresees on their links."""
+"""What measurements in the lab share: labs of their own, and what gradcoll plan foresees on their links."""
 import json
 import os
 import re
@@ -62,8 +62,8 @@ def ranks_below(tree, found):
 
 def planned_bytes(build, tree_file, size, codec):
     """{ranks below a link: (up, down)}"""
-    plan = json.loads(captured([str(build / "src/tools/gc_plan/gc_plan"), "--tree", f"json:{tree_file}", "--bytes", str(size),
+    plan = json.loads(captured([str(build / "libexec/gradcoll/gradcoll-plan"), "--tree", f"json:{tree_file}", "--bytes", str(size),
                                 "--codec", codec, "--links", "--json"]))
     if not plan["exact"]:
-        raise Failure("gc_plan estimates the bytes only")
+        raise Failure("gradcoll plan estimates the bytes only")
     return {expand(link["ranks"]): (link["bytes_up"], link["bytes_down"]) for link in plan["links"]}

@@ -1,5 +1,6 @@
 // collectives/predict/tuning_file/tuning_file.hpp - reads and writes a tuning as JSON text
-// (docs/tuning.md), which GC_TUNING_FILE names, scripts/tune writes and gc_plan --tuning reads.
+// (docs/tuning.md), which GC_TUNING_FILE names, scripts/tune writes and gradcoll plan --tuning
+// reads.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// gc_plan/move/move.cpp - see move.hpp.
+// move/move.cpp - see move.hpp.
 #include "move/move.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "tools/progress/progress.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 namespace {
 
 using namespace gradcoll::mover;
@@ -30,7 +30,7 @@ using gradcoll::Status;
 constexpr int failure = 1;
 
 int refuse(const Status& status, int exit_status) {
-    fmt::print(stderr, "gc_plan move: {}\n", status.message());
+    fmt::print(stderr, "gradcoll move: {}\n", status.message());
     return exit_status;
 }
 
@@ -117,7 +117,7 @@ int smallest(const Options& options) {
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
     std::vector<RuleRows> found;
     Policy policy = options.policy;
-    gradcoll::ProgressLine progress("gc_plan move", static_cast<double>(options.rules.size()),
+    gradcoll::ProgressLine progress("gradcoll move", static_cast<double>(options.rules.size()),
                                     gradcoll::ProgressLine::Shown::on_terminal);
     for (const Rule rule : options.rules) {
         policy.rule = rule;
@@ -188,4 +188,4 @@ int run(int argc, const char* const* argv) {
     return plan(line.options);
 }
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

@@ -1,10 +1,10 @@
-// gc_plan/move/move.hpp - `gc_plan move`.
+// move/move.hpp - `gradcoll move`.
 #pragma once
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 
-/// Runs `gc_plan move`; argv[0] is "move". Returns the exit status: 0, 1 if there is no such plan
+/// Runs `gradcoll move`; argv[0] is "move". Returns the exit status: 0, 1 if there is no such plan
 /// or a plan is wrong, 2 for an error of the user.
 int run(int argc, const char* const* argv);
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

@@ -1,4 +1,4 @@
-// gc_plan/move/options.cpp - the command line.
+// move/options.cpp - the command line.
 #include "move/options.hpp"
 
 #include <fmt/format.h>
@@ -9,23 +9,23 @@
 #include "command_line/option_parser.hpp"
 #include "mover/program/ticks.hpp"
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 namespace {
 
 using gradcoll::OptionParser;
 using gradcoll::Problem;
 
 constexpr const char* examples = R"help(Examples:
-  gc_plan move --model config.json --parallel pipeline=4,micro_batches=16 --cluster cluster.json --device-memory 24GiB
+  gradcoll move --model config.json --parallel pipeline=4,micro_batches=16 --cluster cluster.json --device-memory 24GiB
                                           what a step holds, and what has to move so that it fits
-  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --move activations --out plan.json
+  gradcoll move --model config.json --parallel parallel.json --cluster cluster.json --move activations --out plan.json
                                           the plan, with everything that it follows from
-  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest
+  gradcoll move --model config.json --parallel parallel.json --cluster cluster.json --smallest
                                           how little memory would do
-  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
+  gradcoll move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
                                           beside what those need who count layers
-  gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
-  gc_plan move --validate                 published memory of four models, and times of 1,280 steps, beside ours
+  gradcoll move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
+  gradcoll move --validate                 published memory of four models, and times of 1,280 steps, beside ours
 
 MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). All three files may
 also be Calculon's or vTrain's, and MODEL a trace of PyTorch's profiler. docs/mover.md and docs/schemas describe all
@@ -169,7 +169,7 @@ Problem read(const OptionParser& app, const Raw& raw, Options& options) {
     if (raw.smallest) options.mode = Mode::smallest;
     if (app.count("--model") == 0)
         return "--model, --parallel and --cluster say what to plan, --check and --validate do "
-               "without; gc_plan move --help shows more";
+               "without; gradcoll move --help shows more";
     if (!options.out.empty() && !options.out.ends_with(".json") && !options.out.ends_with(".csv"))
         return fmt::format("--out {}: allowed are names that end with .json or .csv",
                            gradcoll::printable(options.out));
@@ -189,7 +189,7 @@ gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* a
     OptionParser app(
         "Plans which tensors leave the device during a training step and when they come back, "
         "and proves it.",
-        "gc_plan move");
+        "gradcoll move");
     gradcoll::CommandLine<Options> line;
     Raw raw;
     declare(app, line.options, raw);
@@ -197,4 +197,4 @@ gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* a
     return line;
 }
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

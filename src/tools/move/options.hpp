@@ -1,4 +1,4 @@
-// gc_plan/move/options.hpp - the options of `gc_plan move`.
+// move/options.hpp - the options of `gradcoll move`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "command_line/command_line.hpp"
 #include "mover/plan/planner.hpp"
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 
 enum class Mode { plan, smallest, check, validate };
 
@@ -28,4 +28,4 @@ struct Options {
 
 gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* argv);
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

@@ -1,4 +1,4 @@
-// gc_plan/move/reports.cpp - see reports.hpp.
+// move/reports.cpp - see reports.hpp.
 #include "move/reports.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include "mover/analysis/memory.hpp"
 #include "mover/check/check.hpp"
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 namespace {
 
 using namespace gradcoll::mover;
@@ -178,4 +178,4 @@ std::string step_times_report(const std::vector<StepTimes>& groups) {
            "eight A100. Operators take what 160 of the rows say; the others are simulated.\n";
 }
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

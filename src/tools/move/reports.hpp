@@ -1,4 +1,4 @@
-// gc_plan/move/reports.hpp - the texts that `gc_plan move` prints.
+// move/reports.hpp - the texts that `gradcoll move` prints.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 #include "mover/validate/published.hpp"
 #include "mover/validate/step_times.hpp"
 
-namespace gc_plan::move {
+namespace gradcoll::move {
 
 /// Returns the step in two lines, and a table by rank.
 std::string plan_report(const gradcoll::mover::Scene& scene,
@@ -39,4 +39,4 @@ std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& r
 /// Compares published times of steps with ours.
 std::string step_times_report(const std::vector<gradcoll::mover::StepTimes>& groups);
 
-}  // namespace gc_plan::move
+}  // namespace gradcoll::move

@@ -1,4 +1,4 @@
-// gc_plan/check_report.cpp - reports on plans of some ranks: what they cost, what they hold,
+// plan/check_report.cpp - reports on plans of some ranks: what they cost, what they hold,
 // whether they are right.
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "collectives/verify/verify.hpp"
 #include "reports.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using namespace gradcoll;
@@ -269,4 +269,4 @@ Result<std::string> check_report(const Subject& subject, const Options& options)
     return options.json ? json_report(subject, *findings) : text_report(subject, *findings);
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

@@ -1,4 +1,4 @@
-// gc_plan/link_report.cpp - reports the bytes on every link of the tree.
+// plan/link_report.cpp - reports the bytes on every link of the tree.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "collectives/predict/links.hpp"
 #include "reports.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using namespace gradcoll;
@@ -97,4 +97,4 @@ Result<std::string> link_report(const Subject& subject, bool json) {
     return json ? json_report(subject, *counted) : text_report(subject, *counted);
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

@@ -1,5 +1,5 @@
-// gc_plan - shows what would be planned for a tree and a call: checked plans, bytes on links,
-// predicted times. It needs neither mpirun nor the machine of the tree. `gc_plan move` plans what
+// gradcoll plan - shows what would be planned for a tree and a call: checked plans, bytes on links,
+// predicted times. It needs neither mpirun nor the machine of the tree. `gradcoll move` plans what
 // moves between device and host in a training step.
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "topology/text.hpp"
 #include "what_if.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using gradcoll::Code;
@@ -50,7 +50,7 @@ std::string drawing_of(const Subject& subject, Drawing form) {
     switch (form) {
         case Drawing::json:
             for (const std::string& note : subject.notes)
-                fmt::print(stderr, "gc_plan: assumed: {}\n", note);
+                fmt::print(stderr, "gradcoll plan: assumed: {}\n", note);
             return json_of(subject.tree);
         case Drawing::dot:
             return draw_dot(subject.tree, additions);
@@ -81,7 +81,7 @@ Result<std::string> answer_to(const Options& options) {
 int run(const Options& options) {
     const Result<std::string> answer = answer_to(options);
     if (!answer.ok()) {
-        fmt::print(stderr, "gc_plan: {}\n", answer.status().message());
+        fmt::print(stderr, "gradcoll plan: {}\n", answer.status().message());
         return exit_status_of(answer.status());
     }
     std::fputs(answer->c_str(), stdout);
@@ -97,8 +97,8 @@ int body(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gc_plan
+}  // namespace gradcoll::plan
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_plan", gc_plan::body, argc, argv);
+    return gradcoll::guarded("gradcoll plan", gradcoll::plan::body, argc, argv);
 }

@@ -1,4 +1,4 @@
-// gc_plan/options.cpp - the command line.
+// plan/options.cpp - the command line.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include "command_line/option_parser.hpp"
 #include "fabric/host_list.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using gradcoll::ElementType;
@@ -23,16 +23,16 @@ constexpr gradcoll::Forms<Drawing, 3> drawings = {
     {{"text", Drawing::text}, {"json", Drawing::json}, {"dot", Drawing::dot}}};
 
 constexpr const char* examples = R"help(Examples:
-  gc_plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
-  gc_plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
+  gradcoll plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
+  gradcoll plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
                                                               131072 ranks: plans of some, checked against their peers
-  gc_plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
-  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw dot | dot -Tsvg > tree.svg
+  gradcoll plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
+  gradcoll plan --tree hosts:DIR+file:fabric.txt --hosts all --draw dot | dot -Tsvg > tree.svg
                                                               a recorded cluster: DIR holds an hwloc XML file a host
-  gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
-  gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
+  gradcoll plan --tree tree.json --bytes 64M --links --json         bytes on every link
+  gradcoll plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
 
-gc_plan move --help: planned moves between device and host in a training step.
+gradcoll move --help: planned moves between device and host in a training step.
 
 The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, nearest the ranks first.
 )help";
@@ -259,7 +259,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     OptionParser app(
         "Plans collectives for trees that need not be there: checks the plans, counts bytes on "
         "links, predicts times.",
-        "gc_plan");
+        "gradcoll plan");
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
@@ -267,4 +267,4 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     return line;
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

@@ -1,4 +1,4 @@
-// gc_plan/options.hpp - the options of the command line.
+// plan/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "command_line/command_line.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 
 enum class Mode { check, draw, links, text, what_if };
 enum class Drawing { text, json, dot };
@@ -37,4 +37,4 @@ using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

@@ -1,4 +1,4 @@
-// gc_plan/reports.hpp - reports on the plans: plans of some ranks and whether they are right, and
+// plan/reports.hpp - reports on the plans: plans of some ranks and whether they are right, and
 // bytes on every link of the tree.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "options.hpp"
 #include "subject.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 
 /// Up to so many ranks all plans are proved together, too.
 inline constexpr int most_verified_ranks = 512;
@@ -25,4 +25,4 @@ inline constexpr int most_counted_ranks = 2048;
 /// those of make_plan().
 gradcoll::Result<std::string> link_report(const Subject& subject, bool json);
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

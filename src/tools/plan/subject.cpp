@@ -13,7 +13,7 @@
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using namespace gradcoll;
@@ -164,4 +164,4 @@ std::string dumped(const nlohmann::json& report) {
            "\n";
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

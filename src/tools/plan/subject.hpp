@@ -1,4 +1,4 @@
-// gc_plan/subject.hpp - the tree and the call that a run is about.
+// plan/subject.hpp - the tree and the call that a run is about.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 #include "options.hpp"
 #include "topology/tree.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 
 /// Returns the CPU time of this process. Planning waits for nothing, so wall time would differ only
 /// by what else runs on the machine.
@@ -50,4 +50,4 @@ nlohmann::json json_of_call(const Subject& subject);
 /// Returns the JSON indented, with a newline; bytes that are not UTF-8 are replaced.
 std::string dumped(const nlohmann::json& report);
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

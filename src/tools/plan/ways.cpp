@@ -1,4 +1,4 @@
-// gc_plan/ways.cpp - the ways to do a call, and the predicted time of each.
+// plan/ways.cpp - the ways to do a call, and the predicted time of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "collectives/predict/model.hpp"
 #include "what_if.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using namespace gradcoll;
@@ -120,7 +120,7 @@ class Ways {
     }
 
   private:
-    /// Adds what gc_plan would plan without --what-if.
+    /// Adds what gradcoll plan would plan without --what-if.
     void add_auto() {
         const PlanSpec& spec = subject_.decision.spec;
         const HopCodecs codecs = wanted_.empty() ? HopCodecs{CodecId::exact} : wanted_;
@@ -211,4 +211,4 @@ std::vector<CodecId> codecs_to_be_told(const Options& options) {
     return codecs;
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

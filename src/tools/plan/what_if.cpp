@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 namespace {
 
 using namespace gradcoll;
@@ -122,4 +122,4 @@ std::string what_if_report(const Subject& subject, const Options& options) {
     return dumped(report);
 }
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan

@@ -1,4 +1,4 @@
-// gc_plan/what_if.hpp - predicts the times of the ways to do a call.
+// plan/what_if.hpp - predicts the times of the ways to do a call.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "collectives/predict/forecast.hpp"
 #include "subject.hpp"
 
-namespace gc_plan {
+namespace gradcoll::plan {
 
 struct Way {
     std::string algorithm;  ///< "auto", "tree, direct", "flat ring, ranks in order", ...
@@ -28,4 +28,4 @@ std::vector<gradcoll::CodecId> codecs_to_be_told(const Options& options);
 
 std::string what_if_report(const Subject& subject, const Options& options);
 
-}  // namespace gc_plan
+}  // namespace gradcoll::plan
