@@ -1,5 +1,5 @@
 // report/live_page.hpp - the counters of a running process in a small file in memory, which it
-// writes with plain additions (GC_TOP) and gc_top reads.
+// writes with plain additions (GC_TOP) and gradcoll top reads.
 #pragma once
 
 #include <array>

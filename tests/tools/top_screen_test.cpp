@@ -6,7 +6,7 @@
 #include "jobs.hpp"
 #include "screen.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 namespace {
 
 using namespace gradcoll;
@@ -35,7 +35,7 @@ TEST(GcTop, ShowsWhatWasCountedBetweenTheLooks) {
                                    {reading(1, 7, 1200), reading(0, 7, 1200)});
     ASSERT_EQ(jobs.size(), 1U);
     EXPECT_EQ(screen_of(jobs, 2.0, 32),
-              "gc_top: 1 job with GC_TOP on this host, last 2.0 s\n"
+              "gradcoll top: 1 job with GC_TOP on this host, last 2.0 s\n"
               "\n"
               "./train\n"
               "  2 ranks of 4 here\n"
@@ -111,4 +111,4 @@ TEST(GcTop, CommandsDoNotReachTheTerminalAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace gc_top
+}  // namespace gradcoll::top

@@ -73,7 +73,7 @@ OptionInfo top_option_row() {
     return {.variable = "GC_TOP",
             .default_value = "off",
             .allowed = "off, on, or a folder, with a /, in memory",
-            .help = "counters of this process for gc_top, in a small file; on: in /dev/shm",
+            .help = "counters of this process for gradcoll top, in a small file; on: in /dev/shm",
             .check = check_top};
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace gc_top {
+namespace gradcoll::top {
 
 using namespace gradcoll;
 
@@ -83,4 +83,4 @@ std::vector<Job> jobs_between(const std::vector<LiveReading>& before,
     return jobs;
 }
 
-}  // namespace gc_top
+}  // namespace gradcoll::top

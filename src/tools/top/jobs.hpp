@@ -1,4 +1,4 @@
-// gc_top/jobs.hpp - what ranks of this host have counted, by job.
+// top/jobs.hpp - what ranks of this host have counted, by job.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "report/live_page.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 
 /// A RankWindow is one rank between two looks.
 struct RankWindow {
@@ -32,4 +32,4 @@ std::vector<gradcoll::LiveReading> look(const std::string& folder);
 std::vector<Job> jobs_between(const std::vector<gradcoll::LiveReading>& before,
                               const std::vector<gradcoll::LiveReading>& after);
 
-}  // namespace gc_top
+}  // namespace gradcoll::top

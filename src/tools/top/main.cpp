@@ -1,4 +1,5 @@
-// gc_top - shows again and again what the ranks of this host have counted, until it is interrupted.
+// gradcoll top - shows again and again what the ranks of this host have counted, until it is
+// interrupted.
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -8,7 +9,7 @@
 #include "options.hpp"
 #include "screen.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -53,8 +54,8 @@ int run_command_line(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gc_top
+}  // namespace gradcoll::top
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_top", gc_top::run_command_line, argc, argv);
+    return gradcoll::guarded("gradcoll top", gradcoll::top::run_command_line, argc, argv);
 }

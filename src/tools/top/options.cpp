@@ -2,7 +2,7 @@
 
 #include "command_line/option_parser.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     constexpr double least_interval_s = 0.05;
@@ -12,7 +12,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     Options& options = line.options;
     bool once = false;
     gradcoll::OptionParser app("Shows what the ranks on this host do that run with GC_TOP=on",
-                               "gc_top");
+                               "gradcoll top");
     app.add_option("--folder", options.folder, "where they count: what GC_TOP names")
         ->type_name("FOLDER")
         ->capture_default_str();
@@ -26,10 +26,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     app.add_option("--ranks", options.most_ranks, "ranks of a job that have a line of their own")
         ->in_range(0, most)
         ->capture_default_str();
-    app.footer("Start the job with GC_TOP=on, then gc_top on each host that you want to see.");
+    app.footer(
+        "Start the job with GC_TOP=on, then gradcoll top on each host that you want to see.");
     app.parse_into(line, argc, argv);
     if (once) options.screens = 1;
     return line;
 }
 
-}  // namespace gc_top
+}  // namespace gradcoll::top

@@ -1,11 +1,11 @@
-// gc_top/options.hpp - the options of the command line.
+// top/options.hpp - the options of the command line.
 #pragma once
 
 #include <string>
 
 #include "command_line/command_line.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 
 struct Options {
     std::string folder = "/dev/shm";
@@ -18,4 +18,4 @@ using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
-}  // namespace gc_top
+}  // namespace gradcoll::top

@@ -11,7 +11,7 @@
 #include "base/units.hpp"
 #include "topology/vertex.hpp"
 
-namespace gc_top {
+namespace gradcoll::top {
 
 using namespace gradcoll;
 
@@ -159,10 +159,10 @@ void write_job(const Job& job, double seconds, int most_ranks, Out out) {
 std::string screen_of(const std::vector<Job>& jobs, double seconds, int most_ranks) {
     std::string text;
     const Out out = std::back_inserter(text);
-    fmt::format_to(out, "gc_top: {} with GC_TOP on this host, last {}\n",
+    fmt::format_to(out, "gradcoll top: {} with GC_TOP on this host, last {}\n",
                    counted(jobs.size(), "job"), seconds_text(seconds));
     for (const Job& job : jobs) write_job(job, seconds, most_ranks, out);
     return text;
 }
 
-}  // namespace gc_top
+}  // namespace gradcoll::top
