@@ -46,11 +46,12 @@ std::string written_to_file(Body&& body) {
 }
 
 TEST(ProgressText, SaysTheTimeLeftOnceItCanBeTold) {
-    EXPECT_EQ(progress_text("gc_tune", "links", 0, 9), "gc_tune: links; 0 %");
-    EXPECT_EQ(progress_text("gc_tune", "links", 0.5, 0.1), "gc_tune: links; 50 %");
-    EXPECT_EQ(progress_text("gc_tune", "links", 0.25, 10), "gc_tune: links; 25 %, 30.0 s left");
-    EXPECT_EQ(progress_text("gc_tune", "links", 1, 10), "gc_tune: links; 100 %");
-    EXPECT_EQ(progress_text("gc_tune", "links", 1.5, 10), "gc_tune: links; 100 %");
+    EXPECT_EQ(progress_text("gradcoll tune", "links", 0, 9), "gradcoll tune: links; 0 %");
+    EXPECT_EQ(progress_text("gradcoll tune", "links", 0.5, 0.1), "gradcoll tune: links; 50 %");
+    EXPECT_EQ(progress_text("gradcoll tune", "links", 0.25, 10),
+              "gradcoll tune: links; 25 %, 30.0 s left");
+    EXPECT_EQ(progress_text("gradcoll tune", "links", 1, 10), "gradcoll tune: links; 100 %");
+    EXPECT_EQ(progress_text("gradcoll tune", "links", 1.5, 10), "gradcoll tune: links; 100 %");
 }
 
 void some_work(std::FILE* to, ProgressLine::Shown shown) {

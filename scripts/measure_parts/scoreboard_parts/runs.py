@@ -284,8 +284,8 @@ def measure_model(board):
     folder = board.part("model")
     build = board.builds.get("openmpi", next(iter(board.builds.values())))
     tuning = folder / "tuning.json"
-    if not (build / "src/tools/gc_tune/gc_tune").exists():
-        return leave_note(folder, "gc_tune is not built")
+    if not (build / "libexec/gradcoll/gradcoll-tune").exists():
+        return leave_note(folder, "gradcoll tune is not built")
     if not store_once(tuning, [str(ROOT / "scripts/tune"), "--out", str(tuning)], build):
         return False
     ways = {"memory": {}, "messages": {"GC_SHM_BYTES": "0"}}

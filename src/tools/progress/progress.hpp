@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// Returns a text such as "gc_tune: links; 40 %, 12 s left", without the time until it can be
+/// Returns a text such as "gradcoll tune: links; 40 %, 12 s left", without the time until it can be
 /// estimated. Pure.
 std::string progress_text(std::string_view program, std::string_view what, double done,
                           double elapsed_s);

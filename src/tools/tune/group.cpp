@@ -1,11 +1,11 @@
-// gc_tune/group.cpp - groups of ranks, and medians of their times.
+// tune/group.cpp - groups of ranks, and medians of their times.
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "measures.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 
 Group::Group(MPI_Comm everybody, bool member) : everybody_(everybody) {
     PMPI_Comm_split(everybody, member ? 0 : MPI_UNDEFINED, 0, &comm_);
@@ -63,4 +63,4 @@ std::vector<double> working_sets(std::size_t least, std::size_t most) {
     return sets;
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

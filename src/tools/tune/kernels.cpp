@@ -1,4 +1,4 @@
-// gc_tune/kernels.cpp - measures how fast one core encodes, decodes and sums.
+// tune/kernels.cpp - measures how fast one core encodes, decodes and sums.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,7 +9,7 @@
 #include "measures.hpp"
 #include "reduce/reducer.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -144,4 +144,4 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
     return {};
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

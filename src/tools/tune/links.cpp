@@ -1,4 +1,4 @@
-// gc_tune/links.cpp - measures messages between the branches of every level.
+// tune/links.cpp - measures messages between the branches of every level.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -7,7 +7,7 @@
 #include "measures.hpp"
 #include "topology/sources/job/discover.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -171,4 +171,4 @@ Status measure_links(const Options& options, MPI_Comm everybody, const HostPlace
     return {};
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

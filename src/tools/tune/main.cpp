@@ -1,5 +1,5 @@
-// gc_tune - measures this machine, for GC_TUNING_FILE. It runs under mpirun, one rank on each core
-// or more.
+// gradcoll tune - measures this machine, for GC_TUNING_FILE. It runs under mpirun, one rank on each
+// core or more.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include "options.hpp"
 #include "tools/progress/progress.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -64,7 +64,7 @@ ProgressLine progress_of(const Options& options) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto shown =
         options.progress ? ProgressLine::Shown::always : ProgressLine::Shown::on_terminal;
-    return {"gc_tune",
+    return {"gradcoll tune",
             options.passes() * (kernels_work + packings_work + links_work + one_host_work),
             rank == 0 ? shown : ProgressLine::Shown::never};
 }
@@ -84,8 +84,8 @@ Status report(const Options& options, const Tuning& tuning) {
     if (options.out.empty()) return {};
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const Problem problem =
-        write_file("--out", options.out, text_of(tuning, fmt::format("gc_tune, {} ranks", ranks)));
+    const Problem problem = write_file(
+        "--out", options.out, text_of(tuning, fmt::format("gradcoll tune, {} ranks", ranks)));
     return problem ? Status(Code::io, *problem) : Status();
 }
 
@@ -95,21 +95,21 @@ int run(const Options& options) {
     Tuning tuning;
     Status status = measure(options, tuning);
     if (status.ok() && rank == 0) status = report(options, tuning);
-    if (!status.ok()) fmt::print(stderr, "gc_tune: {}\n", status.message());
+    if (!status.ok()) fmt::print(stderr, "gradcoll tune: {}\n", status.message());
     return status.ok() ? 0 : 1;
 }
 
 }  // namespace
-}  // namespace gc_tune
+}  // namespace gradcoll::tune
 
 int main(int argc, char** argv) {
-    const gc_tune::CommandLine line = gc_tune::parse_command_line(argc, argv);
+    const gradcoll::tune::CommandLine line = gradcoll::tune::parse_command_line(argc, argv);
     if (!line.run) {
         print(line);
         return line.exit_status;
     }
     MPI_Init(&argc, &argv);
-    const int status = gc_tune::run(line.options);
+    const int status = gradcoll::tune::run(line.options);
     MPI_Finalize();
     return status;
 }

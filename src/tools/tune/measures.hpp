@@ -1,4 +1,4 @@
-// gc_tune/measures.hpp - the measurements, each of which fills its part of the tuning; ranks
+// tune/measures.hpp - the measurements, each of which fills its part of the tuning; ranks
 // measure together while the others sleep, and results are medians of the slowest rank's times.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "collectives/predict/tuning.hpp"
 #include "options.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 
 /// A Group is the members among the ranks of `everybody`, in their order. Owns a communicator.
 class Group {
@@ -86,4 +86,4 @@ gradcoll::Tuning together(const std::vector<gradcoll::Tuning>& passes);
 /// Returns what was found, for people.
 std::string summary_of(const gradcoll::Tuning& tuning);
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

@@ -1,4 +1,4 @@
-// gc_tune/one_host.cpp - measures exact allreduces of the ranks of one host, as the library does
+// tune/one_host.cpp - measures exact allreduces of the ranks of one host, as the library does
 // them.
 #include <algorithm>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "gradcoll/gradcoll.h"
 #include "measures.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -50,4 +50,4 @@ void measure_one_host(const Options& options, const Group& group, Tuning& tuning
     tuning.host_pass.gbytes_per_s = Speed(std::move(points));
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

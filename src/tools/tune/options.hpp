@@ -1,4 +1,4 @@
-// gc_tune/options.hpp - the options of the command line.
+// tune/options.hpp - the options of the command line.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 #include "command_line/command_line.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 
 struct Options {
     std::string out;  ///< the tuning file; empty: only the summary
@@ -24,4 +24,4 @@ using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

@@ -1,4 +1,4 @@
-// gc_tune/packings.cpp - measures how fast one core packs and unpacks messages.
+// tune/packings.cpp - measures how fast one core packs and unpacks messages.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "compress/lossless/packer.hpp"
 #include "measures.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -52,4 +52,4 @@ Status measure_packings(const Options& options, const Group& group, Tuning& tuni
     return {};
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

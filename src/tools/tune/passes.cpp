@@ -1,10 +1,10 @@
-// gc_tune/passes.cpp - combines several measurements of the same.
+// tune/passes.cpp - combines several measurements of the same.
 #include <algorithm>
 #include <vector>
 
 #include "measures.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -55,4 +55,4 @@ Tuning together(const std::vector<Tuning>& passes) {
     return kept;
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune

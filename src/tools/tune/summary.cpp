@@ -1,4 +1,4 @@
-// gc_tune/summary.cpp - prints what was found, for people.
+// tune/summary.cpp - prints what was found, for people.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 #include "measures.hpp"
 
-namespace gc_tune {
+namespace gradcoll::tune {
 namespace {
 
 using namespace gradcoll;
@@ -52,4 +52,4 @@ std::string summary_of(const Tuning& tuning) {
     return text;
 }
 
-}  // namespace gc_tune
+}  // namespace gradcoll::tune
