@@ -1,6 +1,6 @@
-// gc_simulate - simulates how long our allreduce and SimGrid's own take on a machine. It writes one
-// CSV row for each algorithm and size. Exit status: 0; 1 if a plan or a result is wrong; 2 for bad
-// options.
+// gradcoll simulate - simulates how long our allreduce and SimGrid's own take on a machine. It
+// writes one CSV row for each algorithm and size. Exit status: 0; 1 if a plan or a result is wrong;
+// 2 for bad options.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -142,7 +142,7 @@ bool finish(Case& row) {
             break;
         }
     for (const std::string& wrong : row.wrong)
-        fmt::print(stderr, "gc_simulate: {} of {} bytes: {}\n", row.algorithm, row.size_bytes,
+        fmt::print(stderr, "gradcoll simulate: {} of {} bytes: {}\n", row.algorithm, row.size_bytes,
                    wrong);
     return row.wrong.empty();
 }
@@ -175,7 +175,7 @@ struct Program {
 std::vector<Timing> run_with_progress(const Scene& scene, const Program& program) {
     double work = 0;
     for (const Case* row : program.rows) work += work_of(*row);
-    ProgressLine progress("gc_simulate", work, ProgressLine::Shown::on_terminal);
+    ProgressLine progress("gradcoll simulate", work, ProgressLine::Shown::on_terminal);
     return run_on(scene, program.bodies, [&](std::size_t body) {
         if (body > 0) progress.add(work_of(*program.rows[body - 1]));
         const Case& row = *program.rows[body];
@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
     try {
         return gradcoll::simulate::run(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gc_simulate: {}\n", error.what());
+        fmt::print(stderr, "gradcoll simulate: {}\n", error.what());
         return 1;
     }
 }

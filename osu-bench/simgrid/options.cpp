@@ -1,4 +1,4 @@
-// options.cpp - reads the command line of gc_simulate.
+// options.cpp - reads the command line of gradcoll simulate.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -165,7 +165,7 @@ Status resolve(const Raw& raw, Options& options) {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     OptionParser app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms",
-                     "gc_simulate"};
+                     "gradcoll simulate"};
     CommandLine line;
     Raw raw;
     declare_scene(app, line.options, raw);

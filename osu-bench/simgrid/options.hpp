@@ -1,4 +1,4 @@
-// options.hpp - the command line of gc_simulate.
+// options.hpp - the command line of gradcoll simulate.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ set(with_tests ON)
 if(GRADCOLL_TESTS STREQUAL "none")
   set(with_tests OFF)
 endif()
-option(GRADCOLL_SIMGRID "Build gc_simulate, if SimGrid is found" ${with_tests})
+option(GRADCOLL_SIMGRID "Build gradcoll simulate, if SimGrid is found" ${with_tests})
 set(GRADCOLL_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefined or thread; empty for none")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

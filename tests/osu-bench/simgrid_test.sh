@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# gc_simulate on sixteen ranks and fewer: the library's executor sums in the simulation, the replay takes as long as it does, near what the
+# gradcoll simulate on sixteen ranks and fewer: the library's executor sums in the simulation, the replay takes as long as it does, near what the
 # links allow, and the same in every run; the platform file says what the tree says.
 # Usage: simgrid_test.sh GC_SIMULATE
 set -euo pipefail
-gc_simulate=$1
+gradcoll_simulate=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -19,7 +19,7 @@ true_of() { awk "BEGIN { exit !($1) }"; }
 times() {
     local tree=$1
     shift
-    "$gc_simulate" --tree "$tree" "$@" 2>/dev/null | python3 -c '
+    "$gradcoll_simulate" --tree "$tree" "$@" 2>/dev/null | python3 -c '
 import csv, sys
 for row in csv.DictReader(sys.stdin): print(row["algorithm"], row["time_us"], row["busiest_link_us"])'
 }
@@ -61,8 +61,8 @@ read -r flat hosts <<<"$(times "switch(8x host(8x*))" --algorithm agree,agree-ho
 true_of "$hosts > 10 && $hosts < $flat" || fail "agreed in $flat us, by hosts in $hosts us"
 
 echo "the platform file has the tree's figures"
-"$gc_simulate" --tree "$folder/pair.json" --platform-of >"$folder/pair.xml"
-"$gc_simulate" --tree "$folder/pair.json" --hosts-of >"$folder/pair.hosts"
+"$gradcoll_simulate" --tree "$folder/pair.json" --platform-of >"$folder/pair.xml"
+"$gradcoll_simulate" --tree "$folder/pair.json" --hosts-of >"$folder/pair.hosts"
 read -r _ us _ <<<"$(times "(0 1)" -m 8M --platform "$folder/pair.xml" --hosts "$folder/pair.hosts" --chunk-bytes 0)"
 # Two phases of 4 MiB each way at 10 GB/s, each over two links of 1 us.
 true_of "$us > 842 && $us < 844" || fail "8 MiB between two ranks take $us us instead of 842.9"
@@ -71,15 +71,15 @@ echo "what cannot be done is refused"
 for wrong in "--algorithm nonsense" "--codec 3:4" "--codec bound" "-m 2" "--tree (0"; do
     status=0
     # shellcheck disable=SC2086
-    "$gc_simulate" --tree "(0 1)" $wrong >/dev/null 2>&1 || status=$?
+    "$gradcoll_simulate" --tree "(0 1)" $wrong >/dev/null 2>&1 || status=$?
     [ "$status" -eq 2 ] || fail "$wrong: exit status $status instead of 2"
 done
 
 echo "a terminal shows how far it is, a file does not"
-shown=$(python3 - "$gc_simulate" --tree "(0 1)" -m 4K,1M <<'END'
+shown=$(python3 - "$gradcoll_simulate" --tree "(0 1)" -m 4K,1M <<'END'
 import pty, sys
 pty.spawn(sys.argv[1:])
 END
 )
-grep -q 'gc_simulate: ours, 1048576 bytes; ' <<<"$shown" || fail "no progress on a terminal: $shown"
-[ -z "$("$gc_simulate" --tree "(0 1)" -m 4K,1M 2>&1 >/dev/null)" ] || fail "progress in a file"
+grep -q 'gradcoll simulate: ours, 1048576 bytes; ' <<<"$shown" || fail "no progress on a terminal: $shown"
+[ -z "$("$gradcoll_simulate" --tree "(0 1)" -m 4K,1M 2>&1 >/dev/null)" ] || fail "progress in a file"
