@@ -26,11 +26,11 @@ add_custom_command(OUTPUT "${man_dir}/gradcoll-settings.7.gz"
   DEPENDS gradcoll-info "${manual}" VERBATIM)
 install(FILES "${man_dir}/gradcoll-settings.7.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT bin)
 set(merge_trace "${CMAKE_SOURCE_DIR}/scripts/merge-trace")
-add_custom_command(OUTPUT "${man_dir}/gc_merge_trace.1.gz"
-  COMMAND Python3::Interpreter "${manual}" script "${merge_trace}" gc_merge_trace "${man_dir}/gc_merge_trace.1.gz"
+add_custom_command(OUTPUT "${man_dir}/gradcoll-trace.1.gz"
+  COMMAND Python3::Interpreter "${manual}" script "${merge_trace}" gradcoll trace "${man_dir}/gradcoll-trace.1.gz"
   DEPENDS "${merge_trace}" "${manual}" VERBATIM)
-list(APPEND pages "${man_dir}/gc_merge_trace.1.gz")
-install(FILES "${man_dir}/gc_merge_trace.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
+list(APPEND pages "${man_dir}/gradcoll-trace.1.gz")
+install(FILES "${man_dir}/gradcoll-trace.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
 # Files that people write or read.
 set(gradcoll-topology_part "Where a tree comes from: `GC_TOPOLOGY`")
 foreach(page gradcoll-topology:topology/README.md gradcoll-tuning:docs/tuning.md gradcoll-report:docs/report.md
