@@ -96,7 +96,7 @@ std::string lower_case(std::string text) {
 }
 
 OpenedMemory refused(const std::string& name, int exit_status, const std::string& why) {
-    return {nullptr, fmt::format("gc_allreduce: --device {}: {}\n", name, why), exit_status};
+    return {nullptr, fmt::format("gc_bench allreduce: --device {}: {}\n", name, why), exit_status};
 }
 
 OpenedMemory open_numbered(const DevicePlugin& plugin, const std::string& name, int number) {

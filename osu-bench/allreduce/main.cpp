@@ -1,5 +1,5 @@
-// gc_allreduce - measures GC_Allreduce beside MPI_Allreduce or another peer. Exit status: 0; 1 if a
-// check failed; 2 for bad options; 77 if there is no such device here.
+// gc_bench allreduce - measures GC_Allreduce beside MPI_Allreduce or another peer. Exit status: 0;
+// 1 if a check failed; 2 for bad options; 77 if there is no such device here.
 #include <fmt/format.h>
 #include <gradcoll/gradcoll.h>
 
@@ -46,7 +46,7 @@ class Reporter {
         : options_(options),
           is_root_(is_root),
           csv_(options.csv_path),
-          progress_("gc_allreduce", work_of(options), shown(options, is_root)) {
+          progress_("gc_bench allreduce", work_of(options), shown(options, is_root)) {
         report_.mpi_library = mpi_library();
         report_.peer = peer.description();
     }
@@ -189,11 +189,11 @@ int run_guarded(int argc, char** argv) {
         return run(argc, argv);
     } catch (const std::invalid_argument& error) {
         if (my_rank() == 0) {
-            fmt::print(stderr, "gc_allreduce: {}\n", error.what());
+            fmt::print(stderr, "gc_bench allreduce: {}\n", error.what());
         }
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gc_allreduce: rank {}: {}\n", my_rank(), error.what());
+        fmt::print(stderr, "gc_bench allreduce: rank {}: {}\n", my_rank(), error.what());
         return MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }

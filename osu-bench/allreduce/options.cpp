@@ -209,7 +209,7 @@ double Options::work_of(std::size_t size_bytes) const {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     OptionParser app("GC_Allreduce beside MPI_Allreduce or another peer, in turns in one process",
-                     "gc_allreduce");
+                     "gc_bench allreduce");
     CommandLine line;
     Raw raw;
     declare_measurement(app, line.options, raw);

@@ -73,7 +73,7 @@ void require_success(int code, const char* call) {
     }
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fmt::print(stderr, "gc_allreduce: rank {}: {}: {}\n", rank, call, message_of(code));
+    fmt::print(stderr, "gc_bench allreduce: rank {}: {}: {}\n", rank, call, message_of(code));
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

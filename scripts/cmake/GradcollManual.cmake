@@ -10,7 +10,7 @@ set(man_dir "${CMAKE_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_dir}/completions")
 
 set(pages "")
-foreach(tool gradcoll-info gradcoll-plan gradcoll-top gradcoll-tune gc_nicd gc_allreduce gradcoll-simulate)
+foreach(tool gradcoll-info gradcoll-plan gradcoll-top gradcoll-tune gc_nicd gc_bench-allreduce gradcoll-simulate)
   if(TARGET ${tool})
     set(made "${man_dir}/${tool}.1.gz" "${man_dir}/completions/${tool}")
     add_custom_command(OUTPUT ${made} COMMAND Python3::Interpreter "${manual}" tool $<TARGET_FILE:${tool}> ${made}

@@ -1,4 +1,4 @@
-# What gc_allreduce can be measured beside in the same process, by what is installed; nothing of it is vendored or required.
+# What gc_bench allreduce can be measured beside in the same process, by what is installed; nothing of it is vendored or required.
 #
 # GRADCOLL_PEERS          mpi, and of ucc and zccl those that were found (CMAKE_PREFIX_PATH names other places)
 # GRADCOLL_PEERS_MISSING  name=why, for the others
@@ -12,8 +12,8 @@ include(CheckCSourceCompiles)
 # gradcoll_find_peer(NAME HEADER LIBRARY FUNCTION): the header and a library that links and has the function, or the reason why not.
 function(gradcoll_find_peer name header library function)
   string(TOUPPER "${name}" upper)
-  find_path(GRADCOLL_PEER_${upper}_INCLUDE "${header}" DOC "Folder of ${header}, for gc_allreduce --peer ${name}")
-  find_library(GRADCOLL_PEER_${upper}_LIBRARY "${library}" DOC "Library of gc_allreduce --peer ${name}")
+  find_path(GRADCOLL_PEER_${upper}_INCLUDE "${header}" DOC "Folder of ${header}, for gc_bench-allreduce --peer ${name}")
+  find_library(GRADCOLL_PEER_${upper}_LIBRARY "${library}" DOC "Library of gc_bench-allreduce --peer ${name}")
   mark_as_advanced(GRADCOLL_PEER_${upper}_INCLUDE GRADCOLL_PEER_${upper}_LIBRARY)
   if(NOT GRADCOLL_PEER_${upper}_INCLUDE OR NOT GRADCOLL_PEER_${upper}_LIBRARY)
     list(APPEND GRADCOLL_PEERS_MISSING "${name}=no ${header} and lib${library} were found")
@@ -38,7 +38,7 @@ if(GRADCOLL_MPI_FAMILY STREQUAL "mpich")
 else()
   list(APPEND GRADCOLL_PEERS_MISSING "zccl=needs an MPI with handles of 4 bytes such as MPICH")
 endif()
-message(STATUS "gradcoll: peers of gc_allreduce: ${GRADCOLL_PEERS}")
+message(STATUS "gradcoll: peers of gc_bench-allreduce: ${GRADCOLL_PEERS}")
 
 function(gradcoll_add_peers target)
   set(declarations "")

@@ -27,8 +27,8 @@ refuse() {
   local word="$1" output status=0 said
   shift
   output="$(run "$@")" || status=$?
-  said="$(grep -c '^gc_allreduce: ' <<<"$output" || true)"
-  if [ "$status" -ne 2 ] || [ "$said" -ne 1 ] || ! grep -q -e "^gc_allreduce: .*$word" <<<"$output"; then
+  said="$(grep -c '^gc_bench allreduce: ' <<<"$output" || true)"
+  if [ "$status" -ne 2 ] || [ "$said" -ne 1 ] || ! grep -q -e "^gc_bench allreduce: .*$word" <<<"$output"; then
     printf 'options %s: status %s, said %s times, expected "%s" in:\n%s\n' "$*" "$status" "$said" "$word" "$output" >&2
     failures=$((failures + 1))
   fi

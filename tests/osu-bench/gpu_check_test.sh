@@ -54,7 +54,7 @@ END
 report() {
   bash -uo pipefail -c '
     . "$1/gpu_check_parts/report"
-    mkdir -p "$2"; cp "$4"/rows_gpu_codec.csv "$2/gpu_codec.csv"; cp "$4"/rows_gc_allreduce.csv "$2/gc_allreduce.csv"
+    mkdir -p "$2"; cp "$4"/rows_gpu_codec.csv "$2/gpu_codec.csv"; cp "$4"/rows_gc_allreduce.csv "$2/gc_bench allreduce.csv"
     begin_report "$2" 100
     step build build 10 true
     find_device "$4/$3"

@@ -12,7 +12,7 @@ namespace {
 
 CommandLine parse(std::initializer_list<const char*> words) {
     std::vector<std::string> text(words.begin(), words.end());
-    std::vector<char*> argv{const_cast<char*>("gc_allreduce")};
+    std::vector<char*> argv{const_cast<char*>("gc_bench allreduce")};
     for (std::string& word : text) {
         argv.push_back(word.data());
     }

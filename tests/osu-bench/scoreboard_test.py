@@ -159,8 +159,8 @@ class Resuming(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
         build = self.folder / "build"
-        (build / "osu-bench/gc_allreduce").mkdir(parents=True)
-        (build / "osu-bench/gc_allreduce/gc_allreduce").write_text("", encoding="utf-8")
+        (build / "osu-bench/allreduce").mkdir(parents=True)
+        (build / "libexec/gradcoll/gc_bench-allreduce").write_text("", encoding="utf-8")
         (build / "src/api").mkdir(parents=True)
         (build / "src/api/libgradcoll.so").write_text("one", encoding="utf-8")
         (build / "launcher").write_text("launcher='no_such_launcher'\nfamily='openmpi'\nyield_library=''\n", encoding="utf-8")

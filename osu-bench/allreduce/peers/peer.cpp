@@ -40,7 +40,7 @@ std::string mpi_library() {
 }
 
 void end_job(const std::string& message) {
-    fmt::print(stderr, "gc_allreduce: {}\n", message);
+    fmt::print(stderr, "gc_bench allreduce: {}\n", message);
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::abort();
 }

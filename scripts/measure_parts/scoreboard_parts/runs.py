@@ -54,13 +54,13 @@ def launcher_facts(build):
 def lacks(build):
     """Why a build cannot be measured, or nothing. Ranks of MPICH that spin would take a hundred times as long where they outnumber cores."""
     if not benchmark_of(build).exists():
-        return f"{build} has no gc_allreduce"
+        return f"{build} has no gc_bench allreduce"
     library = launcher_facts(build).get("yield_library")
     return f"{build} has no {library}" if library and not Path(library).exists() else ""
 
 
 def benchmark_of(build):
-    return build / "osu-bench/gc_allreduce/gc_allreduce"
+    return build / "libexec/gradcoll/gc_bench-allreduce"
 
 
 def say(text):
