@@ -1,6 +1,7 @@
-// gc_engine - the gradients of one training step, handed to an engine as the backward pass makes
-// them, beside three blocking ways: GC_Allreduce one after another in the same order, MPI_Allreduce
-// likewise, and one GC_Allreduce of all in one buffer. By turns in one run; medians and quartiles.
+// gc_bench engine - the gradients of one training step, handed to an engine as the backward pass
+// makes them, beside three blocking ways: GC_Allreduce one after another in the same order,
+// MPI_Allreduce likewise, and one GC_Allreduce of all in one buffer. By turns in one run; medians
+// and quartiles.
 
 #include <fmt/format.h>
 #include <gradcoll.h>
@@ -36,7 +37,7 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
     gradcoll::CommandLine<Options> line;
     Options& options = line.options;
     gradcoll::OptionParser app{
-        "Times a training step's sums through an engine beside blocking calls", "gc_engine"};
+        "Times a training step's sums through an engine beside blocking calls", "gc_bench engine"};
     app.add_option("--model", options.model, "whose gradients")
         ->one_of({"resnet50", "bert-base"})
         ->capture_default_str();
@@ -75,7 +76,7 @@ void expect(int code, const char* call) {
     if (code == MPI_SUCCESS) return;
     char text[GC_MAX_ERROR_STRING] = "";
     GC_Error_string(code, text, nullptr);
-    fmt::print(stderr, "gc_engine: {}: {}\n", call, text);
+    fmt::print(stderr, "gc_bench engine: {}: {}\n", call, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -91,11 +92,12 @@ void refuse_wire_of_shared_hosts(const Options& options, int rank) {
     MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (ranks == 1) return;
     if (rank == 0)
-        fmt::print(stderr,
-                   "gc_engine: --wire-gbits with {} ranks on one host: the bytes that an engine "
-                   "counts as sent are of messages and memory inside the host, too; allowed: one "
-                   "rank a host\n",
-                   ranks);
+        fmt::print(
+            stderr,
+            "gc_bench engine: --wire-gbits with {} ranks on one host: the bytes that an engine "
+            "counts as sent are of messages and memory inside the host, too; allowed: one "
+            "rank a host\n",
+            ranks);
     MPI_Finalize();
     std::exit(2);
 }
@@ -203,7 +205,7 @@ void check_results(const Step& step, const std::vector<float>& by_mpi, bool exac
     for (std::size_t i = 0; exact && i < by_mpi.size(); ++i)
         good = good && std::abs(by_mpi[i] - step.output()[i]) <= 1e-4F;
     if (good) return;
-    fmt::print(stderr, "gc_engine: results differ\n");
+    fmt::print(stderr, "gc_bench engine: results differ\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -296,5 +298,5 @@ int body(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_engine", body, argc, argv);
+    return gradcoll::guarded("gc_bench engine", body, argc, argv);
 }
