@@ -1,4 +1,4 @@
-// osu-bench/kernels/gc_kernels.cpp - compares codec kernels with memcpy.
+// osu-bench/kernels/main.cpp - compares codec kernels with memcpy.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -114,7 +114,7 @@ namespace {
 int body(int argc, char** argv) {
     using namespace gradcoll::bench;
     benchmark::Initialize(&argc, argv);
-    gradcoll::OptionParser app{"Codec kernels against memcpy", "gc_kernels"};
+    gradcoll::OptionParser app{"Codec kernels against memcpy", "gc_bench kernels"};
     Selection selection;
     bool table = false;
     app.add_flag("--table", table, "print a Markdown table");
@@ -145,5 +145,5 @@ int body(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_kernels", body, argc, argv);
+    return gradcoll::guarded("gc_bench kernels", body, argc, argv);
 }

@@ -240,9 +240,9 @@ def widest_instruction_set():
 
 def measure_kernels(board):
     folder = board.part("kernels")
-    program = next((path for build in board.builds.values() if (path := build / "osu-bench/kernels/gc_kernels").exists()), None)
+    program = next((path for build in board.builds.values() if (path := build / "libexec/gradcoll/gc_bench-kernels").exists()), None)
     if program is None:
-        return leave_note(folder, "gc_kernels is not built")
+        return leave_note(folder, "gc_bench kernels is not built")
     return store_once(folder / "kernels.md", [str(program), "--table", "--type", "fp32", "--size", str(64 << 20), "--isa",
                                               widest_instruction_set(), "--repetitions", str(board.extent.kernel_repetitions)])
 

@@ -76,7 +76,7 @@ def lab_codec_verdict(folder, codec, what, aim):
 
 
 def kernel_rows(folder):
-    """[{codec, isa, column: ratio to memcpy}] of the table that gc_kernels printed, with the widest instruction set of each codec."""
+    """[{codec, isa, column: ratio to memcpy}] of the table that gc_bench kernels printed, with the widest instruction set of each codec."""
     path = folder / "kernels.md"
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")] if path.exists() else []
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
