@@ -1,4 +1,4 @@
-// osu-bench/lane/gc_lane.cpp - times one allreduce on a flat tree, over MPI alone, through cells of
+// osu-bench/lane/main.cpp - times one allreduce on a flat tree, over MPI alone, through cells of
 // shared memory, and with large messages read from their senders: in turns, in one run.
 #include <fmt/format.h>
 
@@ -180,7 +180,8 @@ namespace {
 int body(int argc, char** argv) {
     gradcoll::Settings settings;
     gradcoll::OptionParser app(
-        "The executor on a flat tree: MPI's messages against shared memory, in turns", "gc_lane");
+        "The executor on a flat tree: MPI's messages against shared memory, in turns",
+        "gc_bench lane");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
     app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
@@ -194,7 +195,7 @@ int body(int argc, char** argv) {
     try {
         if (line.run) gradcoll::run_all(settings);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gc_lane: {}\n", error.what());
+        fmt::print(stderr, "gc_bench lane: {}\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
@@ -204,5 +205,5 @@ int body(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_lane", body, argc, argv);
+    return gradcoll::guarded("gc_bench lane", body, argc, argv);
 }
