@@ -1,4 +1,4 @@
-// osu-bench/nic/gc_nic.cpp - compares allreduces of plans, and messages there and back, by NIC
+// osu-bench/nic/main.cpp - compares allreduces of plans, and messages there and back, by NIC
 // agents and by the MPI library: in turns, in one run. It prints times, and the ranks' CPU times.
 #include <fmt/format.h>
 #include <sched.h>
@@ -450,7 +450,7 @@ void run_all(const Settings& settings) {
 
 int run_command_line(int argc, char** argv) {
     Settings settings;
-    OptionParser app("Plans over NIC agents and over MPI's messages, in turns.", "gc_nic");
+    OptionParser app("Plans over NIC agents and over MPI's messages, in turns.", "gc_bench nic");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
     app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
@@ -480,7 +480,7 @@ int main(int argc, char** argv) {
     try {
         code = gradcoll::run_command_line(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "gc_nic: %s\n", error.what());
+        std::fprintf(stderr, "gc_bench nic: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
