@@ -1,8 +1,9 @@
-// osu-bench/ratio/gc_ratio.cpp - measures how few bits a value needs at an equal largest error, and
+// osu-bench/ratio/main.cpp - measures how few bits a value needs at an equal largest error, and
 // how fast: for the codec `bound`, the same packed once more by zstd, and zfp. One core, fp32.
 //
-//   gc_ratio --data normal,t3,file:GRADIENTS --range 1e-2,1e-3,1e-4
-//   gc_ratio --packing int8,2:4+int8,bound      what zstd and lz4 take off the messages of these
+//   gc_bench ratio --data normal,t3,file:GRADIENTS --range 1e-2,1e-3,1e-4
+//   gc_bench ratio --packing int8,2:4+int8,bound      what zstd and lz4 take off the messages of
+//   these
 //
 // A tolerance is given as a part of the data's range. A cautious packer (zfp keeps errors well
 // below its tolerance) is given twice as much as long as its largest error stays within the
@@ -119,7 +120,7 @@ namespace {
 
 int body(int argc, char** argv) {
     using namespace gradcoll::bench;
-    gradcoll::OptionParser app{"Bits a value at an equal largest error", "gc_ratio"};
+    gradcoll::OptionParser app{"Bits a value at an equal largest error", "gc_bench ratio"};
     Selection selection;
     app.add_option("--data", selection.data, data_names())->delimiter(',');
     app.add_option("--range", selection.ranges, "tolerances, as parts of the data's range")
@@ -144,5 +145,5 @@ int body(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("gc_ratio", body, argc, argv);
+    return gradcoll::guarded("gc_bench ratio", body, argc, argv);
 }
