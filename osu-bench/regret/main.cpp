@@ -1,5 +1,6 @@
-// gc_regret - compares what the library chooses for an allreduce with the other ways that it has,
-// in turns on one communicator's ranks. Regret is the time of the choice over that of the best way.
+// gc_bench regret - compares what the library chooses for an allreduce with the other ways that it
+// has, in turns on one communicator's ranks. Regret is the time of the choice over that of the best
+// way.
 //
 // Every way is timed once against the choice; the most promising are timed again, and the choice is
 // measured afresh against the best of these: a way that wins by chance among many does not win
@@ -65,7 +66,8 @@ Problem read_plan(const std::string& sizes, const std::vector<std::string>& comm
 }
 
 gradcoll::CommandLine<Plan> parse(int argc, const char* const* argv) {
-    OptionParser app("What GC_Allreduce chooses, beside the other ways that it has", "gc_regret");
+    OptionParser app("What GC_Allreduce chooses, beside the other ways that it has",
+                     "gc_bench regret");
     gradcoll::CommandLine<Plan> line;
     std::string sizes = "4:4M";
     std::vector<std::string> common;
@@ -120,7 +122,7 @@ class Measurement {
   private:
     void call(const Way& way) const {
         if (way.run(input_, output_, count_) == MPI_SUCCESS) return;
-        fmt::print(stderr, "gc_regret: {} failed with {} floats\n", way.name(), count_);
+        fmt::print(stderr, "gc_bench regret: {} failed with {} floats\n", way.name(), count_);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 
@@ -241,7 +243,7 @@ int run(int argc, char** argv) {
     try {
         return measure(line.options);
     } catch (const std::invalid_argument& error) {
-        if (my_rank() == 0) fmt::print(stderr, "gc_regret: {}\n", error.what());
+        if (my_rank() == 0) fmt::print(stderr, "gc_bench regret: {}\n", error.what());
         return usage_error;
     }
 }
