@@ -1,5 +1,5 @@
-// gpu_codec - compares codec kernels on a GPU with a copy of as many bytes. Exit status: 0; 1 if a
-// byte differs from the CPU's or the device fails; 2 for bad options; 77 if there is no CUDA
+// gc_bench gpu - compares codec kernels on a GPU with a copy of as many bytes. Exit status: 0; 1 if
+// a byte differs from the CPU's or the device fails; 2 for bad options; 77 if there is no CUDA
 // device.
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ class Reporter {
     }
     /// Reports a wrong kernel, which is not timed; the others go on.
     void refuse(const std::string& wrong) {
-        fmt::print(stderr, "gpu_codec: WRONG: {}\n", wrong);
+        fmt::print(stderr, "gc_bench gpu: WRONG: {}\n", wrong);
         failed_ = true;
     }
     bool failed() const { return failed_; }
@@ -74,13 +74,13 @@ int measure_all(const GpuOptions& options) {
 
 int run(const GpuOptions& options) {
     if (const std::string why = no_device(options.device); !why.empty()) {
-        fmt::print(stderr, "gpu_codec: no CUDA device: {}\n", why);
+        fmt::print(stderr, "gc_bench gpu: no CUDA device: {}\n", why);
         return no_device_status;
     }
     try {
         return measure_all(options);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gpu_codec: {}\n", error.what());
+        fmt::print(stderr, "gc_bench gpu: {}\n", error.what());
         return 1;
     }
 }

@@ -1,4 +1,4 @@
-// options.cpp - the command line of gpu_codec.
+// options.cpp - the command line of gc_bench gpu.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ Problem resolve(const Raw& raw, GpuOptions& options) {
 GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv) {
     OptionParser app(
         "Codec kernels on a GPU beside a copy of as many bytes, in turns in one process",
-        "gpu_codec");
+        "gc_bench gpu");
     GpuCommandLine line;
     Raw raw;
     declare(app, line.options, raw);

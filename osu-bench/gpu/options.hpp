@@ -1,4 +1,4 @@
-// options.hpp - the options of gpu_codec.
+// options.hpp - the options of gc_bench gpu.
 #pragma once
 
 #include <cstddef>

@@ -29,12 +29,12 @@ touch "$folder/something"
 expect "fetching into a folder that is in use" 1 "is not empty" "$scripts/gpu-check" --fetch "$folder"
 expect "a build folder with nothing in it" 1 "look at build  *FAIL" "$scripts/gpu-check" --no-build --build "$folder/empty" --out "$folder/out"
 
-# As gpu_codec does.
+# As gc_bench gpu does.
 cat >"$folder/with_device" <<'END'
 echo "# Test GPU, compute capability 9.0"
 END
 cat >"$folder/without_device" <<'END'
-echo "gpu_codec: no CUDA device: no driver" >&2; exit 77
+echo "gc_bench gpu: no CUDA device: no driver" >&2; exit 77
 END
 chmod +x "$folder"/with*_device
 
@@ -54,7 +54,7 @@ END
 report() {
   bash -uo pipefail -c '
     . "$1/gpu_check_parts/report"
-    mkdir -p "$2"; cp "$4"/rows_gpu_codec.csv "$2/gpu_codec.csv"; cp "$4"/rows_gc_allreduce.csv "$2/gc_bench allreduce.csv"
+    mkdir -p "$2"; cp "$4"/rows_gpu_codec.csv "$2/gc_bench gpu.csv"; cp "$4"/rows_gc_allreduce.csv "$2/gc_bench allreduce.csv"
     begin_report "$2" 100
     step build build 10 true
     find_device "$4/$3"

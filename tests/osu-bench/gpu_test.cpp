@@ -1,4 +1,4 @@
-// What gpu_codec's command line accepts, and the bytes that it counts.
+// What gc_bench gpu's command line accepts, and the bytes that it counts.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace gradcoll::bench {
 namespace {
 
 GpuCommandLine parse(std::vector<const char*> words) {
-    words.insert(words.begin(), "gpu_codec");
+    words.insert(words.begin(), "gc_bench gpu");
     return parse_gpu_command_line(static_cast<int>(words.size()), words.data());
 }
 
