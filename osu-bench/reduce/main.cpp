@@ -1,4 +1,4 @@
-// osu-bench/reduce/reduce_benchmark.cpp - measures the reduction kernels: bytes of one operand a
+// osu-bench/reduce/main.cpp - measures the reduction kernels: bytes of one operand a
 // second, and the ratio to a memcpy of as many bytes, timed in turns so that both see the same
 // state of the machine.
 #include <benchmark/benchmark.h>
