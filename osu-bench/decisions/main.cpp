@@ -1,4 +1,4 @@
-// decisions_benchmark - measures what rank 0 of an engine computes to let the gradients of a step
+// gc_bench decisions - measures what rank 0 of an engine computes to let the gradients of a step
 // begin: it reads and gathers records of all ranks, and writes verdicts. The messages themselves
 // are not included. Items are gradients, so items a second are decisions a second.
 

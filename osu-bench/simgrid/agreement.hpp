@@ -16,7 +16,7 @@ namespace gradcoll::simulate {
 const std::vector<std::string>& agreement_names();
 
 /// An Agreement runs steps of a network with the gradients of ResNet-50, on all ranks. What rank 0
-/// computes takes no simulated time (decisions_benchmark measures it).
+/// computes takes no simulated time (gc_bench decisions measures it).
 class Agreement {
   public:
     Agreement(const Tree& tree, const std::string& name);
