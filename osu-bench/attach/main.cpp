@@ -1,6 +1,6 @@
-// attach_scale - measures what finding the tree of a job costs, among ranks that do not exist: the
-// reports of alike hosts are made up, and then processed as discover_tree() does. It prints what
-// rank 0 receives, how long it works, what it sends to all, and what every rank then does and
+// gc_bench attach - measures what finding the tree of a job costs, among ranks that do not exist:
+// the reports of alike hosts are made up, and then processed as discover_tree() does. It prints
+// what rank 0 receives, how long it works, what it sends to all, and what every rank then does and
 // keeps. Times are those of one core, without MPI's own.
 
 #include <fmt/format.h>
@@ -120,7 +120,7 @@ namespace {
 int body(int argc, char** argv) {
     Options options;
     gradcoll::OptionParser app("What finding the tree costs among ranks that are not there",
-                               "attach_scale");
+                               "gc_bench attach");
     app.add_option("--hosts", options.hosts)->capture_default_str()->in_range(1, 1 << 17);
     app.add_option("--ranks-per-host", options.ranks_per_host)
         ->capture_default_str()
@@ -129,12 +129,12 @@ int body(int argc, char** argv) {
     if (const auto status = app.exit_status(argc, argv)) return *status;
     const Status status = run(options);
     if (status.ok()) return 0;
-    fmt::print(stderr, "attach_scale: {}\n", status.message());
+    fmt::print(stderr, "gc_bench attach: {}\n", status.message());
     return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return gradcoll::guarded("attach_scale", body, argc, argv);
+    return gradcoll::guarded("gc_bench attach", body, argc, argv);
 }
