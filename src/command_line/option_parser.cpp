@@ -19,12 +19,6 @@ std::string one_line(std::string text) {
     return text;
 }
 
-std::string version_text(const std::string& name) {
-    const std::string revision = build_facts::revision;
-    return fmt::format("{} of Gradcoll {}{}{}\n", name, build_facts::version,
-                       revision.empty() ? "" : ", source ", revision);
-}
-
 /// Makes a check of our own, since CLI11's checks name the largest double, in 309 digits.
 CLI::Validator number_that(bool (*is_right)(double), const char* wanted, const char* in_help) {
     const auto problem_of = [is_right, wanted](const std::string& text) {
@@ -36,6 +30,12 @@ CLI::Validator number_that(bool (*is_right)(double), const char* wanted, const c
 }
 
 }  // namespace
+
+std::string version_text(const std::string& name) {
+    const std::string revision = build_facts::revision;
+    return fmt::format("{} of Gradcoll {}{}{}\n", name, build_facts::version,
+                       revision.empty() ? "" : ", source ", revision);
+}
 
 using Option = OptionParser::Option;
 

@@ -18,6 +18,9 @@ class Option;
 
 namespace gradcoll {
 
+/// What --version prints.
+std::string version_text(const std::string& name);
+
 class OptionParser {
   public:
     /// An Option is one of the parser's, which owns it. Each function returns the option again.
