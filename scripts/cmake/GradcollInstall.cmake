@@ -27,8 +27,6 @@ endif()
 configure_file("${CMAKE_CURRENT_LIST_DIR}/gradcoll.pc.in" "${CMAKE_BINARY_DIR}/gradcoll.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/gradcoll.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 
-install(PROGRAMS "${CMAKE_SOURCE_DIR}/scripts/merge-trace" DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME gradcoll-trace COMPONENT bin)
-
 # Pages link to each other, also to those beside the code.
 file(GLOB_RECURSE pages RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/collectives/*.md" "${CMAKE_SOURCE_DIR}/compress/*.md" "${CMAKE_SOURCE_DIR}/docs/*.md"

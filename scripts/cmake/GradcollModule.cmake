@@ -165,9 +165,21 @@ function(gradcoll_test_program name)
   endforeach()
 endfunction()
 
-# gradcoll_install_program(TARGET): it finds the library where both are installed.
-function(gradcoll_install_program target)
-  file(RELATIVE_PATH lib_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT bin)
+set(gradcoll_command_dir "${CMAKE_INSTALL_LIBEXECDIR}/gradcoll")
+
+# gradcoll_program(TARGET [COMMAND_OF FRONT] [BUILD_ONLY]): a program that people start, or a command of one. It lies in the
+# build folder as it does where it is installed, and finds the library in both. BUILD_ONLY: it is not installed.
+function(gradcoll_program target)
+  cmake_parse_arguments(arg "BUILD_ONLY" "COMMAND_OF" "" ${ARGN})
+  set(folder "${CMAKE_INSTALL_BINDIR}")
+  if(arg_COMMAND_OF)
+    set(folder "${gradcoll_command_dir}")
+    add_dependencies(${target} ${arg_COMMAND_OF})
+  endif()
+  file(RELATIVE_PATH lib "/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${folder}" INSTALL_RPATH "$ORIGIN/${lib}")
+  if(NOT arg_BUILD_ONLY)
+    install(TARGETS ${target} RUNTIME DESTINATION "${folder}" COMPONENT bin)
+  endif()
 endfunction()

@@ -49,7 +49,7 @@ else()
     "${about}\n\nThis package has headers, and files for CMake and pkg-config."
     "libgradcoll0 ${same}" "gradcoll-openmpi ${same}" libopenmpi-dev)
   gradcoll_debian_package(bin gradcoll-bin utils "allreduce over trees for MPI programs, tools"
-    "${about}\n\nThis package has gradcoll-info, which tells what the library would do and why,\ngc_plan for machines that are not there, gradcoll-top, gradcoll-tune, and a benchmark."
+    "${about}\n\nThis package has gradcoll, which tells what the library would do and why,\nalso on machines that are not there, gc_bench, which measures it, and gc_nicd."
     "libgradcoll0 ${same}" python3)
   gradcoll_debian_package(python python3-gradcoll python "allreduce over trees for MPI programs, Python"
     "${about}\n\nThis package is for Python programs with mpi4py, numpy and PyTorch."

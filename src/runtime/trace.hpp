@@ -39,7 +39,7 @@ class Trace {
 
     /// Writes the trace event format, one event a line. Times are microseconds since this object
     /// was made (doubles hold no real-time clock to the nanosecond); "otherData" says when that
-    /// was, so that the files of several ranks can be laid side by side (scripts/merge-trace).
+    /// was, so that the files of several ranks can be laid side by side (gradcoll trace).
     void write(const std::function<void(std::string_view)>& sink) const;
     std::string json() const;
 

@@ -19,8 +19,7 @@ constexpr const char* idle_exit_s = "30";
 
 /// The agent is looked for in these places, where it is installed and where it is built, as seen
 /// from the folder of the library or of the program that this code is in.
-constexpr std::array places = {"/../bin/gc_nicd", "/gc_nicd", "/../../bin/gc_nicd",
-                               "/../nic/agent/gc_nicd", "/../../src/nic/agent/gc_nicd"};
+constexpr std::array places = {"/../bin/gc_nicd", "/gc_nicd", "/../../bin/gc_nicd"};
 
 std::string folder_of_this_code() {
     Dl_info found{};

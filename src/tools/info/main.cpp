@@ -17,7 +17,6 @@ namespace gradcoll::info {
 namespace {
 
 constexpr int failure = 1;
-using gradcoll::usage_error;
 
 /// Launched says which process of how many this is, as its launcher sets it in the environment: it
 /// is known before MPI_Init, and without it.

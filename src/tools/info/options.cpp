@@ -12,9 +12,6 @@
 namespace gradcoll::info {
 namespace {
 
-using gradcoll::OptionParser;
-using gradcoll::Problem;
-
 constexpr int most_ranks = 1 << 20;
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 53;
 
@@ -26,7 +23,7 @@ constexpr const char* examples = R"help(Examples:
   gradcoll info --topology --ranks 8                     the tree that eight ranks would get on this host
   gradcoll info --topology dot | dot -Tsvg > tree.svg    a picture of it, by Graphviz
   gradcoll info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
-                                                   what every link carries
+                                                         what every link carries
   gradcoll info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
   gradcoll info --explain 1M half sum --codec 2:4 --json
 

@@ -1,5 +1,5 @@
 // move/options.cpp - the command line.
-#include "move/options.hpp"
+#include "options.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,6 @@
 namespace gradcoll::move {
 namespace {
 
-using gradcoll::OptionParser;
-using gradcoll::Problem;
-
 constexpr const char* examples = R"help(Examples:
   gradcoll move --model config.json --parallel pipeline=4,micro_batches=16 --cluster cluster.json --device-memory 24GiB
                                           what a step holds, and what has to move so that it fits
@@ -24,8 +21,8 @@ constexpr const char* examples = R"help(Examples:
                                           how little memory would do
   gradcoll move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
                                           beside what those need who count layers
-  gradcoll move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
-  gradcoll move --validate                 published memory of four models, and times of 1,280 steps, beside ours
+  gradcoll move --check plan.json         whether a plan is right: exit status 0, or 1 and what is wrong
+  gradcoll move --validate                published memory of four models, and times of 1,280 steps, beside ours
 
 MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). All three files may
 also be Calculon's or vTrain's, and MODEL a trace of PyTorch's profiler. docs/mover.md and docs/schemas describe all

@@ -1,5 +1,5 @@
 // move/reports.cpp - see reports.hpp.
-#include "move/reports.hpp"
+#include "reports.hpp"
 
 #include <fmt/format.h>
 

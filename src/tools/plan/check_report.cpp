@@ -18,8 +18,6 @@
 namespace gradcoll::plan {
 namespace {
 
-using namespace gradcoll;
-
 /// A Sample is a rank whose plan is checked.
 struct Sample {
     int rank = 0;

@@ -13,8 +13,6 @@
 namespace gradcoll::plan {
 namespace {
 
-using namespace gradcoll;
-
 constexpr int most_rank_runs = 8;
 
 struct Counted {

@@ -1,13 +1,10 @@
 // gradcoll plan - shows what would be planned for a tree and a call: checked plans, bytes on links,
-// predicted times. It needs neither mpirun nor the machine of the tree. `gradcoll move` plans what
-// moves between device and host in a training step.
+// predicted times. It needs neither mpirun nor the machine of the tree.
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <string_view>
 
 #include "collectives/build/planner.hpp"
-#include "move/move.hpp"
 #include "options.hpp"
 #include "reports.hpp"
 #include "subject.hpp"
@@ -17,12 +14,6 @@
 
 namespace gradcoll::plan {
 namespace {
-
-using gradcoll::Code;
-using gradcoll::Plan;
-using gradcoll::Result;
-using gradcoll::Status;
-using gradcoll::usage_error;
 
 constexpr int failure = 1;
 
@@ -89,7 +80,6 @@ int run(const Options& options) {
 }
 
 int body(int argc, char** argv) {
-    if (argc > 1 && std::string_view(argv[1]) == "move") return move::run(argc - 1, argv + 1);
     const CommandLine line = parse_command_line(argc, argv);
     if (line.run) return run(line.options);
     print(line);

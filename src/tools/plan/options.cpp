@@ -13,26 +13,20 @@
 namespace gradcoll::plan {
 namespace {
 
-using gradcoll::ElementType;
-using gradcoll::OptionParser;
-using gradcoll::Problem;
-
 constexpr std::int64_t largest_count = std::int64_t{1} << 50;
 
 constexpr gradcoll::Forms<Drawing, 3> drawings = {
     {{"text", Drawing::text}, {"json", Drawing::json}, {"dot", Drawing::dot}}};
 
 constexpr const char* examples = R"help(Examples:
-  gradcoll plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
+  gradcoll plan --tree '((0 1) (2 3 4))' --bytes 1M           plan for all five ranks, prove the plans together
   gradcoll plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
                                                               131072 ranks: plans of some, checked against their peers
-  gradcoll plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
+  gradcoll plan --tree '((0 1) (2 3 4))' --count 10 --text 3   the steps of rank 3
   gradcoll plan --tree hosts:DIR+file:fabric.txt --hosts all --draw dot | dot -Tsvg > tree.svg
                                                               a recorded cluster: DIR holds an hwloc XML file a host
-  gradcoll plan --tree tree.json --bytes 64M --links --json         bytes on every link
-  gradcoll plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
-
-gradcoll move --help: planned moves between device and host in a training step.
+  gradcoll plan --tree tree.json --bytes 64M --links --json   bytes on every link
+  gradcoll plan --tree tree.json --bytes 64M --what-if        which algorithm and codec would be fastest, and why
 
 The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, nearest the ranks first.
 )help";

@@ -16,8 +16,6 @@
 namespace gradcoll::plan {
 namespace {
 
-using namespace gradcoll;
-
 std::uint64_t bytes_of(const PlanSpec& spec) {
     return static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
 }

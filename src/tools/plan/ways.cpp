@@ -15,8 +15,6 @@
 namespace gradcoll::plan {
 namespace {
 
-using namespace gradcoll;
-
 /// Shorter chunks have costs that the model does not know.
 constexpr std::int64_t least_chunk_bytes = 64 << 10;
 

@@ -12,8 +12,6 @@
 namespace gradcoll::plan {
 namespace {
 
-using namespace gradcoll;
-
 /// Returns the most bytes that one uplink below the vertices of each level carries, in each
 /// direction.
 std::vector<std::uint64_t> bytes_by_level(const Tree& tree, const Forecast& forecast) {

@@ -10,8 +10,6 @@
 
 namespace gradcoll::top {
 
-using namespace gradcoll;
-
 namespace {
 
 bool is_gone(const LiveReading& reading) {

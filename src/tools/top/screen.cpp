@@ -13,8 +13,6 @@
 
 namespace gradcoll::top {
 
-using namespace gradcoll;
-
 namespace {
 
 using Out = std::back_insert_iterator<std::string>;

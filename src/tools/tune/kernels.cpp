@@ -12,8 +12,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 constexpr float most_value = 3;
 
 /// Buffers are what one rank works on: plain values, their encoding, and the results.

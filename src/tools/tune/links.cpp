@@ -10,8 +10,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 constexpr int tag = 1;
 
 /// A Pair is two ranks that face each other at a vertex.

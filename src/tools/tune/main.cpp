@@ -16,8 +16,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 // These are the percentages of a pass's time.
 constexpr double kernels_work = 40;
 constexpr double packings_work = 10;

@@ -10,8 +10,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 double allreduce_us(const Options& options, MPI_Comm comm, std::size_t elems) {
     std::vector<float> in(elems, 1), out(elems);
     return median_us(comm, options.seconds_a_point(), [&] {

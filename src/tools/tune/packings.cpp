@@ -10,8 +10,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 /// Returns a message as it goes over links: 64 Ki values in int8. The values are like those of
 /// gradients, mostly small, with some neighbouring zeros, so that a packer finds something: on
 /// random bytes it gives up, and is many times faster.

@@ -7,8 +7,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 /// Keeps the faster speed at each point. All passes measure at the same points.
 void keep_faster(Speed& kept, const Speed& other) {
     std::vector<Speed::Point> points = kept.points();

@@ -9,8 +9,6 @@
 namespace gradcoll::tune {
 namespace {
 
-using namespace gradcoll;
-
 /// Returns a text such as "3.1 (256 KiB) 2.0 (64 MiB)".
 std::string text_of(const Speed& speed) {
     std::string text;

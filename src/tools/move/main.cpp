@@ -1,6 +1,6 @@
-// move/move.cpp - see move.hpp.
-#include "move/move.hpp"
-
+// gradcoll move - what leaves a device in a training step, and when it comes back: planned, proved,
+// checked again. Exit status: 0; 1 where there is no such plan or a plan is wrong; 2 for what the
+// user wrote.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 #include <cstdio>
 
 #include "base/files.hpp"
-#include "move/options.hpp"
-#include "move/reports.hpp"
 #include "mover/check/check.hpp"
 #include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
 #include "mover/input/any_form.hpp"
 #include "mover/input/tree_cluster.hpp"
 #include "mover/profile/profiled_step.hpp"
+#include "options.hpp"
+#include "reports.hpp"
 #include "tools/progress/progress.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
@@ -23,9 +23,6 @@ namespace gradcoll::move {
 namespace {
 
 using namespace gradcoll::mover;
-using gradcoll::Code;
-using gradcoll::Result;
-using gradcoll::Status;
 
 constexpr int failure = 1;
 
@@ -167,9 +164,7 @@ int validate() {
                : failure;
 }
 
-}  // namespace
-
-int run(int argc, const char* const* argv) {
+int body(int argc, char** argv) {
     const auto line = parse_command_line(argc, argv);
     if (!line.run) {
         print(line);
@@ -188,4 +183,9 @@ int run(int argc, const char* const* argv) {
     return plan(line.options);
 }
 
+}  // namespace
 }  // namespace gradcoll::move
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gradcoll move", gradcoll::move::body, argc, argv);
+}
