@@ -10,25 +10,47 @@ set(man_dir "${CMAKE_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_dir}/completions")
 
 set(pages "")
-foreach(tool gradcoll-info gradcoll-plan gradcoll-top gradcoll-tune gc_nicd gc_bench-allreduce gradcoll-simulate)
-  if(TARGET ${tool})
-    set(made "${man_dir}/${tool}.1.gz" "${man_dir}/completions/${tool}")
-    add_custom_command(OUTPUT ${made} COMMAND Python3::Interpreter "${manual}" tool $<TARGET_FILE:${tool}> ${made}
-      DEPENDS ${tool} "${manual}" VERBATIM)
-    list(APPEND pages ${made})
-    install(FILES "${man_dir}/${tool}.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
-    install(FILES "${man_dir}/completions/${tool}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
-      COMPONENT bin)
-  endif()
-endforeach()
+# manual_pages(PROGRAM TARGET COMMANDS...): pages and completion of a program, and of its commands that this build makes.
+function(manual_pages program target)
+  set(programs "")
+  foreach(command IN LISTS ARGN)
+    set(one "${program}-${command}")
+    if(TARGET ${one})
+      get_target_property(folder ${one} SOURCE_DIR)
+      get_directory_property(left_out DIRECTORY "${folder}" EXCLUDE_FROM_ALL)
+      if(NOT left_out)
+        list(APPEND programs ${one})
+      endif()
+    endif()
+  endforeach()
+  foreach(one ${target} ${programs})
+    string(REPLACE "${target}" "${program}" name "${one}")
+    set(page "${man_dir}/${name}.1.gz")
+    add_custom_command(OUTPUT "${page}" COMMAND Python3::Interpreter "${manual}" tool $<TARGET_FILE:${one}> "${page}"
+      DEPENDS ${one} "${manual}" VERBATIM)
+    list(APPEND pages "${page}")
+    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
+    list(APPEND files "$<TARGET_FILE:${one}>")
+  endforeach()
+  set(completion "${man_dir}/completions/${program}")
+  add_custom_command(OUTPUT "${completion}" COMMAND Python3::Interpreter "${manual}" completion "${completion}" ${files}
+    DEPENDS ${target} ${programs} "${manual}" VERBATIM)
+  install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT bin)
+  set(pages "${pages}" "${completion}" PARENT_SCOPE)
+endfunction()
+manual_pages(gradcoll gradcoll-command info plan move simulate tune top)
+manual_pages(gc_nicd gc_nicd)
+if(TARGET gc_bench)
+  manual_pages(gc_bench gc_bench allreduce engine regret)
+endif()
 add_custom_command(OUTPUT "${man_dir}/gradcoll-settings.7.gz"
   COMMAND Python3::Interpreter "${manual}" settings $<TARGET_FILE:gradcoll-info> "${man_dir}/gradcoll-settings.7.gz"
   DEPENDS gradcoll-info "${manual}" VERBATIM)
 install(FILES "${man_dir}/gradcoll-settings.7.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT bin)
-set(merge_trace "${CMAKE_SOURCE_DIR}/scripts/merge-trace")
+set(trace "${CMAKE_SOURCE_DIR}/src/tools/trace/gradcoll-trace")
 add_custom_command(OUTPUT "${man_dir}/gradcoll-trace.1.gz"
-  COMMAND Python3::Interpreter "${manual}" script "${merge_trace}" gradcoll trace "${man_dir}/gradcoll-trace.1.gz"
-  DEPENDS "${merge_trace}" "${manual}" VERBATIM)
+  COMMAND Python3::Interpreter "${manual}" script "${trace}" "${man_dir}/gradcoll-trace.1.gz"
+  DEPENDS "${trace}" "${manual}" VERBATIM)
 list(APPEND pages "${man_dir}/gradcoll-trace.1.gz")
 install(FILES "${man_dir}/gradcoll-trace.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
 # Files that people write or read.
