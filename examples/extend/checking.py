@@ -5,9 +5,9 @@ import sys
 
 build = os.path.abspath(sys.argv[1])
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-INFO = os.path.join("src", "tools", "gradcoll-info", "gradcoll-info")
-PLAN = os.path.join("src", "tools", "gradcoll-plan", "gradcoll-plan")
-BENCH = os.path.join("osu-bench", "gc_bench-allreduce", "gc_bench-allreduce")
+INFO = "libexec/gradcoll/gradcoll-info"
+PLAN = "libexec/gradcoll/gradcoll-plan"
+BENCH = "libexec/gradcoll/gc_bench-allreduce"
 SHORT = ("-c", "-m", "64K,1M", "-i", "2", "-x", "1", "--repeats", "1")  # of BENCH: right sums, soon
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A bad option under mpirun: exit status 2, what is wrong said once and by name, and no rank left hanging. (options_test.cpp has the
 # many; here is one of each way out: parser, file, settings of the library.)
-# usage: bad_options_test.sh SCRIPTS_FOLDER GC_ALLREDUCE
+# usage: bad_options_test.sh SCRIPTS_FOLDER PROGRAM
 set -euo pipefail
 scripts="$1"
 program="$2"

@@ -38,14 +38,14 @@ echo "gc_bench gpu: no CUDA device: no driver" >&2; exit 77
 END
 chmod +x "$folder"/with*_device
 
-cat >"$folder/rows_gpu_codec.csv" <<'END'
+cat >"$folder/codecs.csv" <<'END'
 device,codec,type,work,form,size_bytes,where,ratio,ratio_q1,ratio_q3
 Test GPU,2:4,fp32,encode,vector,268435456,cold,0.93,0.92,0.94
 Test GPU,2:4,fp32,encode,warp,268435456,cold,0.71,0.70,0.72
 Test GPU,2:4,bf16,encode,vector,268435456,cold,0.88,0.87,0.89
 Test GPU,2:4,bf16,encode,vector,8388608,cold,0.99,0.98,0.99
 END
-cat >"$folder/rows_gc_allreduce.csv" <<'END'
+cat >"$folder/allreduce.csv" <<'END'
 ranks,codec,size_bytes,device,ratio,ratio_q1,ratio_q3,check,unlike_host_ranks
 2,2:4,67108864,cuda,2.5,2.4,2.6,pass,0
 END
@@ -54,7 +54,7 @@ END
 report() {
   bash -uo pipefail -c '
     . "$1/gpu_check_parts/report"
-    mkdir -p "$2"; cp "$4"/rows_gpu_codec.csv "$2/gc_bench gpu.csv"; cp "$4"/rows_gc_allreduce.csv "$2/gc_bench allreduce.csv"
+    mkdir -p "$2"; cp "$4"/codecs.csv "$2/codecs.csv"; cp "$4"/allreduce.csv "$2/allreduce.csv"
     begin_report "$2" 100
     step build build 10 true
     find_device "$4/$3"

@@ -159,7 +159,7 @@ class Resuming(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
         build = self.folder / "build"
-        (build / "osu-bench/allreduce").mkdir(parents=True)
+        (build / "libexec/gradcoll").mkdir(parents=True)
         (build / "libexec/gradcoll/gc_bench-allreduce").write_text("", encoding="utf-8")
         (build / "src/api").mkdir(parents=True)
         (build / "src/api/libgradcoll.so").write_text("one", encoding="utf-8")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A sweep writes every row once, is resumed where it stopped, and can be plotted.
-# usage: sweep_test.sh SCRIPTS_FOLDER GC_ALLREDUCE
+# usage: sweep_test.sh SCRIPTS_FOLDER PROGRAM
 set -euo pipefail
 scripts="$1"
 program="$2"

@@ -11,7 +11,7 @@ torch = torch_or_skip()
 
 import gradcoll.torch  # noqa: E402
 
-GC_PLAN = os.environ["GRADCOLL_TEST_GC_PLAN"]
+GRADCOLL_MOVE = os.environ["GRADCOLL_TEST_MOVE"]
 WIDTH, SAMPLES, LAYERS = 64, 256, 8
 CLUSTER = {"device_memory": "1GiB", "host_memory": "1GiB", "device_tflops": 1, "device_memory_gbytes_per_s": 10,
            "link_gbytes_per_s": 4}
@@ -127,7 +127,7 @@ class Movers(unittest.TestCase):
         model = recorder.model()
         kept = sum(tensor["bytes"] for layer in model["layers"] for tensor in layer["kept"])
         plan = self.path("plan.json")
-        subprocess.run([GC_PLAN, "move", "--model", self.path("model.json", model), "--parallel",
+        subprocess.run([GRADCOLL_MOVE, "--model", self.path("model.json", model), "--parallel",
                         f"micro_batches={micro_batches},schedule=gpipe", "--cluster", self.path("cluster.json", CLUSTER),
                         "--device-memory", str(int(micro_batches * kept * share)), "--least", "4K", "--out", plan],
                        check=True, stdout=subprocess.DEVNULL)

@@ -9,7 +9,7 @@ import unittest
 import numpy
 from support import gradcoll, main
 
-GC_PLAN = os.environ["GRADCOLL_TEST_GC_PLAN"]
+GRADCOLL_MOVE = os.environ["GRADCOLL_TEST_MOVE"]
 LAYERS, BYTES = 8, 300_000
 CLUSTER = {"device_memory": 1_700_000, "host_memory": "1GiB", "device_tflops": 1, "device_memory_gbytes_per_s": 10,
            "link_gbytes_per_s": 1}
@@ -35,7 +35,7 @@ class PlainMovers(unittest.TestCase):
         model = {"layers": [{"name": "l", "repeat": LAYERS, "parameters": parameters, "forward_us": forward_us,
                              "kept": [{"name": "out", "bytes": BYTES}], "backward_us": 2 * forward_us}]}
         plan = os.path.join(self.folder, "plan.json")
-        subprocess.run([GC_PLAN, "move", "--model", self.path("model.json", model), "--parallel", "micro_batches=1",
+        subprocess.run([GRADCOLL_MOVE, "--model", self.path("model.json", model), "--parallel", "micro_batches=1",
                         "--cluster", self.path("cluster.json", CLUSTER), "--least", "4K", "--out", plan], check=True,
                        stdout=subprocess.DEVNULL)
         return plan

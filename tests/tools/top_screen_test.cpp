@@ -9,8 +9,6 @@
 namespace gradcoll::top {
 namespace {
 
-using namespace gradcoll;
-
 LiveReading reading(int rank, std::int64_t parent, std::uint64_t calls) {
     LiveReading made;
     made.facts = {100 + rank + parent, parent, 1000 * parent, rank, 4, "node7", "./train"};
