@@ -12,7 +12,7 @@
 namespace gradcoll::simulate {
 namespace {
 
-constexpr const char* application = "gradcoll simulate";
+constexpr const char* application = "gradcoll-simulate";
 /// This simulated time is longer than ranks can drift apart in a barrier.
 constexpr double pause_s = 1;
 

@@ -22,8 +22,7 @@ OptionInfo exchange_option_row() {
             .default_value = "auto",
             .allowed =
                 "auto, the name of an exchange (gradcoll info lists them), or a comma separated "
-                "list a level "
-                "as in gc_level_codecs; above single only single",
+                "list a level as in gc_level_codecs; above single only single",
             .help = "how the branches of one vertex talk to each other"};
 }
 

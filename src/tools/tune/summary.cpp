@@ -24,9 +24,8 @@ std::string text_of(const Speed& speed) {
 
 std::string summary_of(const Tuning& tuning) {
     std::string text = fmt::format(
-        "{} cores a host; a message costs a core {:.2f} us, a turn {:.1f} us\nGB/s (bytes at work "
-        "on a "
-        "host)\n",
+        "{} cores a host; a message costs a core {:.2f} us, a turn {:.1f} us\n"
+        "GB/s (bytes at work on a host)\n",
         tuning.cores, tuning.message_us, tuning.turn_us);
     auto out = std::back_inserter(text);
     for (std::size_t kind = 1; kind < vertex_kind_count; ++kind)

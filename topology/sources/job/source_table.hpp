@@ -55,9 +55,8 @@ struct SourceRow {
     std::string_view found = {};  ///< for messages: "holds hwloc XML"
     std::string expected = {};    ///< the same as something to ask for; empty: not listed
 
-    std::string_view example =
-        {};                 ///< a GC_TOPOLOGY value with it, for gradcoll info; empty: `forms`
-    std::string help = {};  ///< for gradcoll info; empty: not listed there
+    std::string_view example = {};  ///< a value with it, for gradcoll info; empty: `forms`
+    std::string help = {};          ///< for gradcoll info; empty: not listed there
 };
 
 /// Makes a row's source of a class whose constructor takes the value, or nothing.
