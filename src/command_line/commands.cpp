@@ -34,7 +34,7 @@ std::string help_of(const Front& front) {
     return text + fmt::format("\n{} COMMAND --help says more of each.\n", front.name);
 }
 
-/// The problem, then the commands that there are.
+/// Tells the problem, then the commands that there are.
 Ending refused(const Front& front, std::string_view problem, std::string_view hint) {
     return {false, usage_error,
             fmt::format("{}: {}: {}{}\n", front.name, problem,
@@ -47,7 +47,7 @@ Ending unknown(const Front& front, std::string_view word) {
                    nearest ? fmt::format("; did you mean {}?", *nearest) : std::string());
 }
 
-/// The folder of commands as seen from that of this program.
+/// Finds the folder of commands from where this program lies.
 std::filesystem::path folder_of_commands() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     return (here / GRADCOLL_COMMANDS_FROM_BIN).lexically_normal();

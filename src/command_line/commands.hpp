@@ -28,7 +28,7 @@ struct ChosenCommand : Ending {
     const Command* command = nullptr;
 };
 
-/// Which command the words name, or what there is to say instead. It is pure.
+/// Finds the command that the words name, or what there is to say instead. It is pure.
 ChosenCommand choose_command(const Front& front, int argc, const char* const* argv);
 
 /// Becomes the command's program, which gets the words behind its name. It returns an exit status

@@ -18,7 +18,7 @@ class Option;
 
 namespace gradcoll {
 
-/// What --version prints.
+/// Returns what --version prints.
 std::string version_text(const std::string& name);
 
 class OptionParser {
