@@ -89,8 +89,9 @@ endfunction()
 # gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [NEEDS ...]
 #                   [CORE] [ONE_MPI])
 # A GoogleTest program under mpirun, one CTest entry for each rank count (gradcoll_rank_counts()); its main is
-# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests; up to 3 ranks have the label core. ONE_MPI: the
-# MPI does no more than start its ranks, so a second one leaves it out.
+# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests; up to 3 ranks
+# have the label core. ONE_MPI: the MPI does no more than start its ranks, so a second one leaves it out. With few rank
+# counts a second MPI has CORE tests alone, beside those of unchanged programs: what is not CORE is not built by default.
 function(gradcoll_mpi_test name)
   cmake_parse_arguments(arg "CORE;ONE_MPI" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS;NEEDS" ${ARGN})
   if(arg_ONE_MPI AND GRADCOLL_TESTS STREQUAL "mpi")
@@ -104,6 +105,9 @@ function(gradcoll_mpi_test name)
   set(core "")
   if(arg_CORE)
     set(core CORE)
+  elseif(GRADCOLL_TESTS STREQUAL "mpi" AND GRADCOLL_RANKS STREQUAL "few")
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    return()
   endif()
   gradcoll_rank_counts(arg_RANKS ${arg_RANKS} ${core})
   foreach(ranks IN LISTS arg_RANKS)
@@ -118,9 +122,15 @@ endfunction()
 
 # gradcoll_add_mpirun_test(NAME RANKS n COMMAND ... [PRELOAD libraries...] [ENV a=b ...] [LABELS ...])
 # Registers any command under the launcher of this build's MPI, with the flags that two shared cores and a root user
-# need. PRELOAD: LD_PRELOAD of the ranks.
+# need. PRELOAD: LD_PRELOAD of the ranks. Programs that are not built by default are not run.
 function(gradcoll_add_mpirun_test name)
   cmake_parse_arguments(arg "" "RANKS" "COMMAND;PRELOAD;ENV;LABELS" ${ARGN})
+  if("${arg_COMMAND}" MATCHES "TARGET_FILE:([^>]+)>")
+    get_target_property(left_out ${CMAKE_MATCH_1} EXCLUDE_FROM_ALL)
+    if(left_out)
+      return()
+    endif()
+  endif()
   set(preload "")
   if(arg_PRELOAD)
     list(JOIN arg_PRELOAD ":" libraries)
