@@ -22,14 +22,14 @@ typedef struct GC_Handle_s* GC_Handle;
 
 /* Makes an engine for the ranks of `comm`, an intracommunicator. Collective. `info` (or
  * MPI_INFO_NULL) holds settings of this engine, which override those of the process: gc_codec,
- * gc_level_codecs, gc_feedback, gc_engine_strategy, gc_engine_plan, gc_engine_threads,
- * gc_engine_bytes, gc_engine_pack_bytes, ... (docs/settings.md); all ranks pass the same. Errors:
- * MPI_ERR_COMM; MPI_ERR_ARG for a setting, or if `engine` is null.
+ * gc_level_codecs, gc_feedback, gc_engine ("ring,threads=2"), gc_engine_plan, ...
+ * (docs/settings.md); all ranks pass the same. Errors: MPI_ERR_COMM; MPI_ERR_ARG for a setting, or
+ * if `engine` is null.
  *
  * If all ranks have MPI_THREAD_MULTIPLE, a thread of the engine moves messages, and the program may
  * do what it likes meanwhile. Otherwise only the calls of this header on the engine move messages:
  * the program must then wait or test now and then. In both cases further threads
- * (gc_engine_threads) do the local work (encode, decode, add). */
+ * (threads= in gc_engine) do the local work (encode, decode, add). */
 int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
 
 /* Hands in a gradient: the engine computes the sum (or another `op`) of `sendbuf` over all ranks
@@ -49,7 +49,7 @@ int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
  * handed in and whose handle has not been completed by a wait or test; those of GC_Allreduce for
  * the other arguments. If ranks hand in different counts, types, ops or codecs under one name, the
  * handle of each rank returns MPI_ERR_ARG, and the message names two ranks and their values. If
- * some ranks have not handed in a gradient after gc_engine_stall_seconds, rank 0 prints a warning
+ * some ranks have not handed in a gradient after stall= in gc_engine, rank 0 prints a warning
  * that names the gradient and those ranks; the others go on waiting. Thread safe. */
 int GC_Submit(GC_Engine engine, const char* name, const void* sendbuf, void* recvbuf,
               MPI_Count count, MPI_Datatype datatype, MPI_Op op, int priority, GC_Handle* handle);

@@ -46,8 +46,8 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
         ->capture_default_str();
     app.add_option("--codec", options.codec, "as GC_CODEC, for all but MPI_Allreduce")
         ->capture_default_str();
-    app.add_option("--strategy", options.strategy, "as GC_ENGINE_STRATEGY")->capture_default_str();
-    app.add_option("--threads", options.threads, "as GC_ENGINE_THREADS")->capture_default_str();
+    app.add_option("--strategy", options.strategy, "as GC_ENGINE")->capture_default_str();
+    app.add_option("--threads", options.threads, "as GC_ENGINE=threads")->capture_default_str();
     app.add_option("--option", options.settings,
                    "KEY=VALUE, a gc_* setting of the engine; repeatable")
         ->check([](const std::string& text) {
@@ -242,12 +242,15 @@ int body(int argc, char** argv) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "gc_codec", options.codec.c_str());
-    MPI_Info_set(info, "gc_engine_strategy", options.strategy.c_str());
-    MPI_Info_set(info, "gc_engine_threads", options.threads.c_str());
+    std::string engine_value = options.strategy + ",threads=" + options.threads;
     for (const std::string& setting : options.settings) {
         const auto parsed = gradcoll::bench::parse_setting(setting);
-        MPI_Info_set(info, parsed->first.c_str(), parsed->second.c_str());
+        if (parsed->first == "gc_engine")
+            engine_value += "," + parsed->second;
+        else
+            MPI_Info_set(info, parsed->first.c_str(), parsed->second.c_str());
     }
+    MPI_Info_set(info, "gc_engine", engine_value.c_str());
     GC_Engine engine = GC_ENGINE_NULL;
     expect(GC_Engine_create(comm, info, &engine), "GC_Engine_create");
     MPI_Info_free(&info);

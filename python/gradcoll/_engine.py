@@ -59,7 +59,7 @@ class Engine:
     """Sums gradients by name, in whatever order each rank hands them in, beside the program (GC_Engine_create).
 
     comm: an mpi4py communicator; None is MPI.COMM_WORLD. The engine works on a duplicate of its own.
-    codec, options ({"gc_engine_strategy": "ring", ...}): settings of this engine alone. With a lossy codec
+    codec, options ({"gc_engine": "ring", ...}): settings of this engine alone. With a lossy codec
     error feedback is on, by name, unless gc_feedback is "off".
 
     Making one and close() are collective. Where MPI was not initialised with MPI_THREAD_MULTIPLE (mpi4py

@@ -174,7 +174,7 @@ class EngineState(NamedGradients):
     min_bytes: smaller gradients are summed exactly.
     warmup_steps: exact sums in the first steps, when gradients are large and change quickly.
     average: divide by the number of ranks, before the sum.
-    options: more settings of the engine by info key, such as {"gc_engine_strategy": "ring"}.
+    options: more settings of the engine by info key, such as {"gc_engine": "ring"}.
     process_group: the model's, if it is not the default one.
 
     Construction is local. The first step, the one after warming up, attach(), close() and load_state_dict() are

@@ -41,8 +41,7 @@ int change_settings(MPI_Comm comm, const char* call, Change&& change) {
 
 Status set_text(SettingsText& text, OptionId id, const char* argument, const char* value) {
     if (value == nullptr) return {Code::invalid_argument, fmt::format("{} is null", argument)};
-    text.say(id, value);
-    return {};
+    return text.say(id, value);
 }
 
 Status set_option(SettingsText& text, const char* key, const char* value) {
@@ -58,7 +57,7 @@ Status get_option(MPI_Comm comm, const char* key, std::string& out) {
     if (!id) return id.status();
     const auto context = attached_context(comm);
     if (!context) return context.status();
-    out = *context ? (*context)->settings().text()[*id] : SettingsText::from_environment()[*id];
+    out = (*context ? (*context)->settings().text() : SettingsText::from_environment()).said(*id);
     return {};
 }
 

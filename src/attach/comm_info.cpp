@@ -70,7 +70,7 @@ Status take_setting(CommContext& context, MPI_Info info, const OptionInfo& row) 
     SettingsText proposed = context.settings().text();
     Status complaint;
     if (const auto value = info_value(info, std::string(row.info_key)); value && *value)
-        proposed.say(row.id, **value);
+        complaint = proposed.say(row.id, **value);
     else
         complaint = {Code::invalid_argument, "some ranks do not have it"};
     const Status taken = context.change_settings(proposed, complaint);

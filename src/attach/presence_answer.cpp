@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view enable_name = "GC_ENABLE";
 constexpr std::string_view version_name = "the version of the library";
+/// It stands between the name of a claim, which may have a '=', and its text.
+constexpr std::string_view text_mark = ": ";
 
 /// Returns whether ranks must have the option alike: the settings that communicators can have, and
 /// a few more.
@@ -42,8 +44,9 @@ std::vector<ClaimPart> claim_parts_of(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
-        const std::size_t equals = std::min(line.find('='), line.size());
-        parts.push_back({line.substr(0, equals), line.substr(std::min(equals + 1, line.size()))});
+        const std::size_t end_of_name = std::min(line.find(text_mark), line.size());
+        parts.push_back({line.substr(0, end_of_name),
+                         line.substr(std::min(end_of_name + text_mark.size(), line.size()))});
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return parts;
@@ -60,7 +63,8 @@ std::string text_among(const std::vector<ClaimPart>& parts, std::string_view nam
 PresenceAnswer roll_answer(bool enabled) {
     PresenceAnswer answer;
     const auto add = [&](std::string_view name, std::string text) {
-        if (text != default_of_claim(name)) answer.text += fmt::format("{}={}\n", name, text);
+        if (text != default_of_claim(name))
+            answer.text += fmt::format("{}{}{}\n", name, text_mark, text);
         answer.claims.push_back({name, std::move(text)});
     };
     add(version_name,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/option_parts.hpp"
 #include "base/text.hpp"
 
 namespace gradcoll {
@@ -57,7 +58,7 @@ class Reader {
         const auto id = known_setting(name);
         if (!id) return;
         const auto text = value_of(trimmed(line.substr(equals + 1)), name, info_of(*id));
-        if (text) take({*id, std::string(*text), line_});
+        if (text) take_value(info_of(*id), *text);
     }
 
     std::optional<OptionId> known_setting(std::string_view name) {
@@ -98,6 +99,15 @@ class Reader {
             if (text[i] == '#' && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '\t'))
                 return trimmed(text.substr(0, i));
         return text;
+    }
+
+    void take_value(const OptionInfo& row, std::string_view text) {
+        const auto parts = parts_in(row.id, text);
+        if (!parts)
+            return complain(fmt::format("{}={}: {}; ignored", row.variable, printable(text),
+                                        parts.status().message()),
+                            row.limits_loss);
+        for (const PartText& part : *parts) take({part.id, part.text, line_});
     }
 
     void take(ConfigEntry entry) {

@@ -26,7 +26,7 @@ struct ConfigEntry {
 
 struct ConfigFile {
     std::string name;                     ///< printable, for messages
-    std::vector<ConfigEntry> entries;     ///< at most one a setting: the last line counts
+    std::vector<ConfigEntry> entries;     ///< at most one an option: the last line counts
     std::vector<std::string> complaints;  ///< "FILE:LINE: ...", the first ones if there are many
     /// This is set if something that is left out may limit what sums lose
     /// (OptionInfo::limits_loss).

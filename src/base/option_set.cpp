@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/option_parts.hpp"
 #include "base/text.hpp"
 
 namespace gradcoll {
@@ -103,9 +104,26 @@ void OptionSet::take_variable(std::string_view name, std::string_view text) {
         if (meant != nullptr && meant->limits_loss) add_doubt(printable(name), "environment");
         return;
     }
-    std::optional<OptionValue>& value = environment_[index(row->id)];
-    if (text.empty() || value) return;
-    value = {std::string(text), OptionSource::environment, "environment"};
+    if (text.empty() || environment_says(row->id)) return;
+    const auto parts = parts_in(row->id, text);
+    if (!parts) {
+        complaints_.push_back({fmt::format("environment: {}={}: {}; ignored", name, printable(text),
+                                           parts.status().message()),
+                               row->id});
+        if (row->limits_loss) add_doubt(name, "environment");
+        return;
+    }
+    for (const PartText& part : *parts)
+        if (!part.text.empty())
+            environment_[index(part.id)] = {part.text, OptionSource::environment, "environment"};
+}
+
+/// Returns whether a variable has said something of the setting or of its parts.
+bool OptionSet::environment_says(OptionId whole) const {
+    const auto table = option_table();
+    return std::any_of(table.begin(), table.end(), [&](const OptionInfo& row) {
+        return row.whole == whole && environment_[index(row.id)].has_value();
+    });
 }
 
 void OptionSet::add_doubt(std::string_view name, std::string_view place) {
@@ -137,15 +155,31 @@ void OptionSet::settle() {
     }
 }
 
+OptionValue OptionSet::with_parts(OptionId whole) const {
+    OptionValue all{joined_parts(whole, [this](OptionId id) { return std::string_view(text(id)); }),
+                    OptionSource::default_value, ""};
+    for (const OptionInfo& row : option_table()) {
+        const OptionValue& value = values_[index(row.id)];
+        if (row.whole != whole || value.source == OptionSource::default_value) continue;
+        all.source = std::max(all.source, value.source);
+        if (all.place.find(value.place) == std::string::npos)
+            all.place += fmt::format("{}{}", all.place.empty() ? "" : ", ", value.place);
+    }
+    if (all.place.empty()) all.place = "default";
+    return all;
+}
+
 void OptionSet::tell_what_does_nothing() {
     for (const OptionInfo& row : option_table()) {
         const OptionInfo* const other = find_option(row.only_with);
         const OptionValue& value = values_[index(row.id)];
         if (other == nullptr || value.source == OptionSource::default_value) continue;
         if (value.text == row.default_value || text(other->id) != other->default_value) continue;
-        complaints_.push_back({fmt::format("{}: {}={} has no effect without {}", value.place,
-                                           row.variable, printable(value.text), other->variable),
-                               row.id});
+        complaints_.push_back(
+            {fmt::format("{}: {}={} has no effect while {} is {}", value.place, row.variable,
+                         printable(value.text), other->variable,
+                         other->default_value.empty() ? "nothing" : other->default_value),
+             row.id});
     }
 }
 

@@ -67,6 +67,10 @@ class OptionSet {
     OptionSource source(OptionId id) const { return values_[index(id)].source; }
     const std::string& place(OptionId id) const { return values_[index(id)].place; }
 
+    /// Returns the value of a setting with its parts, as a user would write it; its source is the
+    /// strongest of theirs, its place names those of all that are not defaults.
+    OptionValue with_parts(OptionId whole) const;
+
     /// Returns one sentence for every GC_* variable that is no option (with the nearest known name
     /// if one is near; GC_TEST_* belongs to the tests, and GC_MARKERS and its kin to a garbage
     /// collector: they are never mentioned), every complaint of the file, every value that was left
@@ -83,6 +87,7 @@ class OptionSet {
 
     static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
     void take_variable(std::string_view name, std::string_view text);
+    bool environment_says(OptionId whole) const;
     void settle();
     bool variables_say_the_codec() const;
     bool is_replaced(const OptionInfo& row) const;

@@ -33,8 +33,13 @@ enum class Says : std::uint8_t { its_own, the_codec };
 ///     OptionInfo NAME_option_row();
 /// in this namespace, without an id. A setting that a communicator can have is also a member of the
 /// kind setting (settings/setting_table.hpp), which reads its value.
+///
+/// An option whose variable is "GC_ENGINE=threads" is a part: the word threads in the values of
+/// GC_ENGINE, its whole, as in GC_ENGINE=ring,threads=2 (base/option_parts.hpp).
 struct OptionInfo {
     OptionId id{};                ///< set by the table
+    OptionId whole{};             ///< set by the table; of what is no part: its own id
+    std::string_view word{};      ///< set by the table: "threads"; empty if it is no part
     std::string_view variable;    ///< "GC_MIN_BYTES"
     std::string_view info_key{};  ///< "gc_min_bytes"; empty if it cannot be set per communicator
     std::string_view default_value;
@@ -49,9 +54,18 @@ struct OptionInfo {
     /// value of it is ignored, nobody knows what was to stay exact, so all does
     /// (OptionSet::doubt()).
     bool limits_loss = false;
-    /// It does nothing without this variable; empty if there is none.
+    /// It does nothing while this variable has its default; empty if there is none.
     std::string_view only_with{};
+    /// In a value with parts it is what stands last, commas included: a path.
+    bool takes_rest = false;
+    /// These words, with commas, stand in its own text, before a '=', and name no parts.
+    std::string_view own_words{};
+    /// People may look for it by these names, with commas and without "GC_": it is suggested then.
+    std::string_view also_sought_as{};
 };
+constexpr bool is_part(const OptionInfo& row) {
+    return !row.word.empty();
+}
 /// Returns the table, which stays where it is. Thread safe.
 std::span<const OptionInfo> option_table();
 const OptionInfo& info_of(OptionId id);
@@ -59,7 +73,7 @@ const OptionInfo& info_of(OptionId id);
 /// Every variable begins with this.
 inline constexpr std::string_view option_prefix = "GC_";
 
-/// Returns the row of exactly this variable; null if there is none.
+/// Returns the row of exactly this variable; null if there is none. A part is no variable.
 const OptionInfo* find_option(std::string_view variable);
 
 /// Returns the option that a person calls `name`: the variable or the info key, with or without the
@@ -69,11 +83,12 @@ Result<OptionId> option_of_name(std::string_view name);
 const OptionInfo* meant_option_of_name(std::string_view name);
 
 /// Returns the setting that somebody meant who wrote `bare_name`, which is none: one whose name
-/// begins so (TOL), else the nearest one, else one that it begins with (TOLERANCE_ABS). Null if
-/// there is none. `bare_name` comes without "GC_", which would make every short name look near;
-/// case does not count.
+/// begins so (TOL), else the nearest one, else the longest that it begins with (TOLERANCE_ABS). A
+/// part counts as if it were a setting, ENGINE_THREADS. Null if there is none. `bare_name` comes
+/// without "GC_", which would make every short name look near; case does not count.
 const OptionInfo* meant_option(std::string_view bare_name);
-/// Returns "; did you mean GC_CODEC?", or nothing for null.
+/// Returns "; did you mean GC_CODEC?", of a part "; did you mean GC_ENGINE=threads=...?", or
+/// nothing for null.
 std::string suggestion_of(const OptionInfo* meant);
 
 }  // namespace gradcoll

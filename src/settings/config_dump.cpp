@@ -29,8 +29,7 @@ std::string quoted(std::string text) {
 }
 
 struct Line {
-    std::string name, value;
-    std::string_view place;
+    std::string name, value, place;
 };
 
 /// Returns the line of a setting. GC_CONFIG_FILE cannot be set in a file: there it is only a
@@ -46,7 +45,8 @@ std::string config_table(const OptionSet& settings) {
     std::vector<Line> lines;
     std::size_t name_width = 0, value_width = 0;
     for (const OptionInfo& row : option_table()) {
-        lines.push_back(line_of(row, settings[row.id]));
+        if (is_part(row)) continue;
+        lines.push_back(line_of(row, settings.with_parts(row.id)));
         name_width = std::max(name_width, lines.back().name.size());
         if (lines.back().value.size() <= widest_column)
             value_width = std::max(value_width, lines.back().value.size());

@@ -30,10 +30,10 @@ Status add_info(MPI_Info info, SettingsText& text) {
     for (const std::string& key : *keys)
         if (const auto id = option_of_key(key); !id) return id.status();
     for (const OptionInfo& row : option_table()) {
-        if (row.info_key.empty()) continue;
+        if (is_part(row) || row.info_key.empty()) continue;
         const auto value = info_value(info, std::string(row.info_key));
         if (!value) return value.status();
-        if (value->has_value()) text.say(row.id, **value);
+        if (value->has_value()) GRADCOLL_TRY(text.say(row.id, **value));
     }
     return {};
 }

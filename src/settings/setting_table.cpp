@@ -1,5 +1,7 @@
 #include "settings/setting_table.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 
@@ -36,6 +38,26 @@ const SettingRow& setting_of(OptionId id) {
 std::string allowed_of(OptionId id) {
     const SettingRow& row = setting_of(id);
     return row.allowed != nullptr ? row.allowed() : std::string(info_of(id).allowed);
+}
+
+std::string allowed_with_parts(OptionId whole) {
+    std::string words;
+    for (const OptionInfo& row : option_table())
+        if (is_part(row) && row.whole == whole) words += fmt::format(" {}=", row.word);
+    if (words.empty()) return allowed_of(whole);
+    return fmt::format("{}; with commas:{}", allowed_of(whole), words);
+}
+
+std::string help_with_parts(OptionId whole) {
+    std::string help(info_of(whole).help);
+    for (const OptionInfo& row : option_table())
+        if (is_part(row) && row.whole == whole)
+            help += fmt::format(". {}= {} ({}): {}", row.word, allowed_of(row.id),
+                                row.default_value.empty()
+                                    ? "not set by default"
+                                    : fmt::format("default {}", row.default_value),
+                                row.help);
+    return help;
 }
 
 }  // namespace gradcoll

@@ -33,7 +33,12 @@ struct SettingRow {
 /// row stays where it is.
 const SettingRow& setting_of(OptionId id);
 
-/// Returns what users may write, for messages and help.
+/// Returns what users may write, for messages and help. Of a setting with parts it is what may
+/// stand before them.
 std::string allowed_of(OptionId id);
+
+/// Returns what pages and gc_info say of a setting with its parts.
+std::string allowed_with_parts(OptionId whole);
+std::string help_with_parts(OptionId whole);
 
 }  // namespace gradcoll

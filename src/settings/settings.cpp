@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/log.hpp"
+#include "base/option_parts.hpp"
 #include "base/text.hpp"
 #include "collectives/choose/loss_shares.hpp"
 #include "settings/setting_table.hpp"
@@ -27,6 +28,11 @@ SettingsText texts_of(const OptionSet& options) {
     return text;
 }
 
+/// Returns whether it is a part that no communicator has for itself.
+bool is_of_process(const OptionInfo& row) {
+    return is_part(row) && row.info_key.empty();
+}
+
 /// Returns whether the option is one of those that can be right one by one and wrong together.
 bool says_codec(OptionId id) {
     return info_of(id).says == Says::the_codec || id == OptionId::down_codec ||
@@ -40,24 +46,36 @@ SettingsText SettingsText::from_environment() {
 }
 
 Result<OptionId> option_of_key(std::string_view info_key) {
-    std::vector<std::string_view> known;
-    for (const OptionInfo& row : option_table()) {
-        if (row.info_key.empty()) continue;
-        if (row.info_key == info_key) return row.id;
-        known.push_back(row.info_key);
-    }
-    const auto nearest = nearest_word(info_key, known);
+    for (const OptionInfo& row : option_table())
+        if (!is_part(row) && !row.info_key.empty() && row.info_key == info_key) return row.id;
+    const OptionInfo* const meant = meant_option_of_name(info_key);
     return Status(Code::invalid_argument,
                   fmt::format("'{}' is not a setting{}", printable(info_key),
-                              nearest ? fmt::format("; did you mean {}?", *nearest)
-                                      : std::string("; see docs/settings.md for all of them")));
+                              meant != nullptr && !meant->info_key.empty()
+                                  ? lower_case(suggestion_of(meant))
+                                  : std::string("; see docs/settings.md for all of them")));
 }
 
-void SettingsText::say(OptionId id, std::string_view text) {
-    if (info_of(id).says == Says::the_codec)
+Status SettingsText::say(OptionId whole, std::string_view text) {
+    const auto parts = GRADCOLL_VALUE(parts_in(whole, text));
+    for (const PartText& part : parts)
+        if (const OptionInfo& row = info_of(part.id); is_of_process(row))
+            return {Code::invalid_argument,
+                    fmt::format("'{}=' holds for the process: only the environment and the file "
+                                "of settings can say it",
+                                row.word)};
+    if (info_of(whole).says == Says::the_codec)
         for (const OptionInfo& row : option_table())
             if (row.says == Says::the_codec) set(row.id, row.default_value);
-    set(id, text);
+    for (const PartText& part : parts) set(part.id, part.text);
+    return {};
+}
+
+std::string SettingsText::said(OptionId whole) const {
+    return joined_parts(whole, [this](OptionId id) -> std::string_view {
+        const OptionInfo& row = info_of(id);
+        return is_of_process(row) ? row.default_value : (*this)[id];
+    });
 }
 
 void SettingsText::add_doubt(std::string_view what) {

@@ -33,9 +33,12 @@ class SettingsText {
 
     const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
     void set(OptionId id, std::string_view text) { texts_[index(id)] = text; }
-    /// Sets what the user said. gc_codec, gc_level_codecs and gc_schedule all name the codec: the
-    /// last one said wins, and the others are cleared.
-    void say(OptionId id, std::string_view text);
+    /// Sets what the user said of a setting: the parts that the value names, no others. gc_codec,
+    /// gc_level_codecs and gc_schedule all name the codec: the last one said wins, and the others
+    /// are cleared. Errors: see parts_in().
+    Status say(OptionId whole, std::string_view text);
+    /// Returns what say() takes: the value with its parts.
+    std::string said(OptionId whole) const;
 
     /// Returns what is ignored although it may limit what sums lose (OptionSet::doubt()); empty if
     /// nothing is. A communicator with a doubt is exact: CommSettings::agree(),

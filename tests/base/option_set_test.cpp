@@ -24,9 +24,9 @@ TEST(OptionSet, AnEmptyEnvironmentGivesTheDefaults) {
 
 TEST(OptionSet, EveryVariableCanBeSet) {
     for (const OptionInfo& row : option_table()) {
-        const std::string entry = std::string(row.variable) + "=a=b";
+        const std::string entry = std::string(row.variable) + "=/b=c";
         const OptionSet set = in_environment({"HOME=/", entry});
-        EXPECT_EQ(set.text(row.id), "a=b") << row.variable;
+        EXPECT_EQ(set.text(row.id), "/b=c") << row.variable;
         EXPECT_EQ(set.source(row.id), OptionSource::environment);
         EXPECT_TRUE(set.complaints().empty());
     }
@@ -37,6 +37,24 @@ TEST(OptionSet, SetToNothingIsNotSetAndTheFirstOfTwoCounts) {
     EXPECT_EQ(set.text(OptionId::codec), "exact");
     EXPECT_EQ(set.source(OptionId::codec), OptionSource::default_value);
     EXPECT_EQ(set.text(OptionId::log), "info");
+}
+
+TEST(OptionSet, AValueSetsThePartsThatItNames) {
+    const OptionSet set = in_environment({"GC_ENGINE=threads=2,bytes=8M", "GC_ENGINE=pack=0"});
+    EXPECT_EQ(set.text(OptionId::engine_threads), "2");
+    EXPECT_EQ(set.text(OptionId::engine_bytes), "8M");
+    EXPECT_EQ(set.text(OptionId::engine_pack_bytes), "64K") << "the first of two counts";
+    EXPECT_EQ(set.source(OptionId::engine_strategy), OptionSource::default_value);
+    EXPECT_EQ(set.with_parts(OptionId::engine_strategy).text, "tree,threads=2,bytes=8M");
+}
+
+TEST(OptionSet, AValueWithAnUnknownWordIsIgnored) {
+    const OptionSet set = in_environment({"GC_ENGINE=ring,thread=2"});
+    EXPECT_EQ(set.text(OptionId::engine_strategy), "tree");
+    ASSERT_EQ(set.complaints().size(), 1U);
+    EXPECT_TRUE(set.complaints()[0].text.starts_with(
+        "environment: GC_ENGINE=ring,thread=2: 'thread=' is no word of GC_ENGINE; allowed: "))
+        << set.complaints()[0].text;
 }
 
 TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
@@ -122,6 +140,15 @@ TEST(OptionLayers, AVariableThatSaysTheCodecPutsOutWhatTheFileSaysOfIt) {
     EXPECT_EQ(in({"GC_LOG=info"}, file).text(OptionId::schedule), "0:1:4");
 }
 
+TEST(OptionLayers, PartsOfOneSettingMayComeFromEachLayer) {
+    const OptionSet set = in({"GC_ENGINE=threads=2"}, "engine = ring,threads=1\nengine=bytes=8M\n");
+    const OptionValue all = set.with_parts(OptionId::engine_strategy);
+    EXPECT_EQ(all.text, "ring,threads=2,bytes=8M");
+    EXPECT_EQ(all.place, "run.conf:1, environment, run.conf:2");
+    EXPECT_EQ(all.source, OptionSource::environment);
+    EXPECT_EQ(set.with_parts(OptionId::codec).place, "default");
+}
+
 Status refuse_x(OptionId, std::string_view text) {
     return text == "x" ? Status(Code::invalid_argument, "x is bad") : Status();
 }
@@ -146,9 +173,9 @@ TEST(OptionLayers, WhatDoesNothingWithoutAnotherSettingIsSaid) {
     alone.tell_what_does_nothing();
     ASSERT_EQ(alone.complaints().size(), 2U);
     EXPECT_EQ(alone.complaints()[0].text,
-              "environment: GC_REPORT_ERROR=100 has no effect without GC_REPORT");
+              "environment: GC_REPORT_ERROR=100 has no effect while GC_REPORT is off");
     EXPECT_EQ(alone.complaints()[1].text,
-              "run.conf:1: GC_TRACE_SPANS=5 has no effect without GC_TRACE");
+              "run.conf:1: GC_TRACE_SPANS=5 has no effect while GC_TRACE is nothing");
     OptionSet both = in({"GC_REPORT_ERROR=100", "GC_REPORT=text"}, "");
     both.tell_what_does_nothing();
     EXPECT_TRUE(both.complaints().empty());

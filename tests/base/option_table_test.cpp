@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/option_parts.hpp"
 #include "base/outside_options.hpp"
 
 namespace gradcoll {
@@ -48,14 +49,16 @@ TEST(OptionTable, ThreeOfTheProjectsSettingsSayTheCodecTheStrongestLast) {
 /// The pages may name these besides settings: programs, handles, a misspelling that is shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
-    "gc_bench",    "gc_nicd",     "GC_PROFILE",     "gc_profile",   "GC_FLOAT16",
-    "GC_BFLOAT16", "GC_MIN_BYTE", "GC_TREE_ORIGIN", "GC_TOLERENCE", "GC_TOL"};
+    "gc_bench allreduce",   "gradcoll info",      "gc_bench kernels", "gc_bench lane",    "gradcoll trace", "gc_nic",
+    "gc_nicd",        "gradcoll plan",      "gc_bench ratio",   "gc_bench regret",  "gradcoll simulate",    "gradcoll top",
+    "gc_tune",        "GC_PROFILE",   "gc_profile", "GC_FLOAT16", "GC_BFLOAT16",    "GC_MIN_BYTE",
+    "GC_TREE_ORIGIN", "GC_TOLERENCE", "GC_TOL"};
 
 bool is_a_setting_or_known(const std::string& name) {
     if (name.starts_with("GC_TEST_")) return true;
     if (names_that_are_no_settings.count(name) != 0) return true;
     for (const OptionInfo& row : option_table())
-        if (name == row.variable || name == row.info_key) return true;
+        if (!is_part(row) && (name == row.variable || name == row.info_key)) return true;
     return false;
 }
 
@@ -96,21 +99,92 @@ std::string list_of_what_limits_loss() {
     std::ifstream page(GRADCOLL_TESTS_DIR "/../docs/settings.md");
     std::stringstream text;
     text << page.rdbuf();
-    const std::size_t begin = text.str().find("That goes for `GC_CODEC`");
-    return text.str().substr(begin, text.str().find("for names", begin) - begin);
+    const std::size_t begin = text.str().find("The settings that make sums exact in this way");
+    return text.str().substr(begin, text.str().find("Names that may have meant", begin) - begin);
 }
 
 TEST(OptionTable, SaysOnThePageWhichSettingsLimitLoss) {
     const std::string list = list_of_what_limits_loss();
     for (const OptionInfo& row : option_table().first(GRADCOLL_BUILT_IN_OPTIONS))
         EXPECT_EQ(list.find(fmt::format("`{}`", row.variable)) != std::string::npos,
-                  row.limits_loss)
+                  row.limits_loss && !is_part(row))
             << row.variable;
 }
 
 TEST(OptionTable, KnowsNoInfoKeyForASettingOfTheProcess) {
     EXPECT_TRUE(is_a_setting_or_known("GC_TUNING_FILE"));
     EXPECT_FALSE(is_a_setting_or_known("gc_tuning_file"));
+}
+
+TEST(OptionTable, PartsAreWordsOfASettingAndLimitLossOnlyIfItDoes) {
+    std::set<std::string_view> wholes;
+    for (const OptionInfo& row : option_table()) {
+        const OptionInfo& whole = info_of(row.whole);
+        EXPECT_FALSE(is_part(whole)) << row.variable;
+        EXPECT_EQ(row.variable, is_part(row) ? fmt::format("{}={}", whole.variable, row.word)
+                                             : std::string(whole.variable));
+        EXPECT_TRUE(whole.limits_loss || !row.limits_loss) << row.variable;
+        if (is_part(row)) wholes.insert(whole.variable);
+    }
+    EXPECT_TRUE(wholes.contains("GC_ENGINE"));
+}
+
+std::string split(OptionId whole, std::string_view text) {
+    const auto parts = parts_in(whole, text);
+    if (!parts) return parts.status().message();
+    std::string all;
+    for (const PartText& part : *parts)
+        all += fmt::format("[{} {}]", info_of(part.id).variable, part.text);
+    return all;
+}
+
+TEST(OptionParts, AreTheWordsOfAValueAndTheRestIsTheWholesOwn) {
+    constexpr OptionId engine = OptionId::engine_strategy;
+    EXPECT_EQ(split(engine, "ring, threads = 2"), "[GC_ENGINE ring][GC_ENGINE=threads 2]");
+    EXPECT_EQ(split(engine, "bytes=8M,ps"), "[GC_ENGINE=bytes 8M][GC_ENGINE ps]");
+    EXPECT_EQ(split(engine, "a,pack=0,b"), "[GC_ENGINE a,b][GC_ENGINE=pack 0]");
+    EXPECT_EQ(split(engine, ""), "[GC_ENGINE ]");
+    EXPECT_EQ(split(OptionId::chunk_bytes, "a,b=1"), "[GC_CHUNK_BYTES a,b=1]");
+}
+
+TEST(OptionParts, UnknownAndRepeatedWordsAreNamed) {
+    EXPECT_EQ(split(OptionId::engine_strategy, "ring,thread=2"),
+              "'thread=' is no word of GC_ENGINE; allowed: threads=, bytes=, pack=, coordinator=, "
+              "replan=, stall=");
+    EXPECT_EQ(split(OptionId::engine_strategy, "threads=2,threads=2"),
+              "'threads=' is said twice in GC_ENGINE");
+}
+
+TEST(OptionParts, AreJoinedToWhatSplitsAgain) {
+    const auto joined = [](std::string_view strategy, std::string_view threads) {
+        std::vector<std::string> texts;
+        for (const OptionInfo& row : option_table()) texts.emplace_back(row.default_value);
+        texts[static_cast<std::size_t>(OptionId::engine_strategy)] = strategy;
+        texts[static_cast<std::size_t>(OptionId::engine_threads)] = threads;
+        return joined_parts(OptionId::engine_strategy, [&](OptionId id) {
+            return std::string_view(texts[static_cast<std::size_t>(id)]);
+        });
+    };
+    EXPECT_EQ(joined("ring", "2"), "ring,threads=2");
+    EXPECT_EQ(joined("tree", "auto"), "tree");
+    EXPECT_EQ(joined("", "2"), "threads=2");
+}
+
+std::string meant_by(std::string_view name) {
+    const OptionInfo* const meant = meant_option_of_name(name);
+    return meant != nullptr ? std::string(meant->variable) : "nothing";
+}
+
+TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
+    EXPECT_EQ(meant_by("GC_ENGINE_THREADS"), "GC_ENGINE=threads");
+    EXPECT_EQ(meant_by("engine_pack_bytes"), "GC_ENGINE=pack");
+    EXPECT_EQ(meant_by("gc_engine_stall_seconds"), "GC_ENGINE=stall");
+    EXPECT_NE(option_of_name("GC_ENGINE_THREADS")
+                  .status()
+                  .message()
+                  .find("did you mean GC_ENGINE=threads=...?"),
+              std::string::npos);
+    EXPECT_FALSE(option_of_name("GC_ENGINE=threads").ok()) << "a part is no name";
 }
 
 TEST(OptionNames, AreFoundInAnySpellingAndSuggestedOtherwise) {

@@ -86,7 +86,7 @@ class Sums(unittest.TestCase):
 
     def test_compressed_sums_are_near_and_the_same_on_all_ranks(self):
         for codec, strategy in [("2:4", "tree"), ("int8", "ring"), ("bf16", "ps")]:
-            model, state = pair(codec=codec, options={**LOSSY, "gc_engine_strategy": strategy})
+            model, state = pair(codec=codec, options={**LOSSY, "gc_engine": strategy})
             got = step(model)
             self.assertTrue(is_same_on_all_ranks(got.numpy()))
             self.assertLess(error_of(got, average(own_gradients())), 0.8)

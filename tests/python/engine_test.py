@@ -80,7 +80,7 @@ class Sums(unittest.TestCase):
 
     def test_what_nobody_waits_for_is_summed_before_the_end(self):
         out = numpy.empty(COMPRESSIBLE)
-        with gradcoll.Engine(options={"gc_engine_strategy": "ring"}) as engine:
+        with gradcoll.Engine(options={"gc_engine": "ring"}) as engine:
             engine.submit("w", numpy.ones(COMPRESSIBLE), out=out)
         self.assertEqual(out[-1], WORLD.size)
         self.assertTrue(engine.is_freed)

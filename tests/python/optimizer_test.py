@@ -65,7 +65,7 @@ class Training(unittest.TestCase):
             optimizer.step()
 
         self.compare(train, reference)
-        self.compare(train, reference, options={"gc_engine_strategy": "ring"})
+        self.compare(train, reference, options={"gc_engine": "ring"})
 
     def test_several_backward_passes_a_step(self):
         def train(model, optimizer, number):

@@ -27,7 +27,7 @@ TEST(Settings, DefaultsAreExactWithFeedbackOn) {
 
 TEST(Settings, LevelCodecsRepeatTheLast) {
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::level_codecs, "exact, 2:4");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact, 2:4").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     const Tree tree = tree_from_expression("(((0 1) 2) 3)", 4).value();
@@ -39,7 +39,7 @@ TEST(Settings, LevelCodecsRepeatTheLast) {
 
 TEST(Settings, CodecsMayBeSaidByKindOfLink) {
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::level_codecs, "host = exact, switch = 2:4");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "host = exact, switch = 2:4").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     EXPECT_EQ(settings->codecs(), HopCodecs::by_link(CodecId::exact, CodecId::nm_2_4));
@@ -100,39 +100,39 @@ TEST(Settings, CodecsAndToleranceMustFitTogether) {
 TEST(Settings, QuantizersWaitForATolerance) {
     SettingsText text = SettingsText::defaults();
     text.set(OptionId::tolerance, "abs=1e-3");
-    text.say(OptionId::codec, "int8");
+    ASSERT_TRUE(text.say(OptionId::codec, "int8").ok());
     text.set(OptionId::down_codec, "int16");
     EXPECT_EQ(name_of(Settings::parse(text)->codec), "int8/abs=call");
     EXPECT_EQ(name_of(*Settings::parse(text)->down_codec), "int16/abs=call");
-    text.say(OptionId::level_codecs, "exact,int4");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact,int4").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,int4/abs=call");
-    text.say(OptionId::schedule, "0:exact,500:int8");
+    ASSERT_TRUE(text.say(OptionId::schedule, "0:exact,500:int8").ok());
     EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "int8/abs=call");
 }
 
 TEST(Settings, ParametersOfCodecsMayStandInEveryList) {
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::level_codecs, "host=exact,switch=bound/abs=1e-3");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "host=exact,switch=bound/abs=1e-3").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "between=bound/abs=0.001");
-    text.say(OptionId::level_codecs, "exact,bound/abs=1e-3,bound/abs=2e-3");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact,bound/abs=1e-3,bound/abs=2e-3").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,bound/abs=0.001,bound/abs=0.002");
-    text.say(OptionId::schedule, "0:exact,500:bound/abs=1e-3");
+    ASSERT_TRUE(text.say(OptionId::schedule, "0:exact,500:bound/abs=1e-3").ok());
     EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "bound/abs=0.001");
 }
 
 TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::schedule, "0:2:4");
-    text.say(OptionId::codec, "bf16");
+    ASSERT_TRUE(text.say(OptionId::schedule, "0:2:4").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "bf16").ok());
     EXPECT_EQ(text[OptionId::schedule], "");
     EXPECT_EQ(Settings::parse(text)->codecs(), HopCodecs{CodecId::bf16});
-    text.say(OptionId::level_codecs, "1:4");
+    ASSERT_TRUE(text.say(OptionId::level_codecs, "1:4").ok());
     EXPECT_EQ(text[OptionId::codec], "exact");
 }
 
 TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::codec, "bf16");
+    ASSERT_TRUE(text.say(OptionId::codec, "bf16").ok());
     const auto settings = Settings::parse(text);
     EXPECT_TRUE(settings->compresses(ElementType::f32, 0));
     EXPECT_FALSE(settings->compresses(ElementType::f64, 0));
@@ -142,7 +142,7 @@ TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
 TEST(Settings, StepsMayBeCountedInCalls) {
     EXPECT_EQ(Settings::parse(SettingsText::defaults())->calls_per_step, 0U);
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::step_every, "calls:161");
+    ASSERT_TRUE(text.say(OptionId::step_every, "calls:161").ok());
     EXPECT_EQ(Settings::parse(text)->calls_per_step, 161U);
     for (const char* bad :
          {"161", "calls:", "calls:-1", "calls:1e3", "steps:4", "calls:2000000000"})
@@ -185,7 +185,7 @@ TEST(Settings, BuilderAndExchangesAreThoseOfTheTables) {
     EXPECT_EQ(Settings::parse(SettingsText::defaults())->builder, Builder::flexreduce);
     for (const BuilderRow* row : builder_table()) {
         SettingsText text = SettingsText::defaults();
-        text.say(OptionId::builder, row->name);
+        ASSERT_TRUE(text.say(OptionId::builder, row->name).ok());
         EXPECT_EQ(Settings::parse(text)->builder, row->number);
         EXPECT_NE(check_setting(OptionId::builder, "nobody").message().find(row->name),
                   std::string::npos);
@@ -227,9 +227,9 @@ TEST(Settings, CompressionHasLimitsAndFiltersThatAllowAllUntilTheyAreSet) {
     EXPECT_TRUE(standard->compress_comms.allows("MPI_COMM_WORLD"));
     EXPECT_TRUE(standard->compress_calls.allows(0));
     SettingsText text = SettingsText::defaults();
-    text.say(OptionId::max_bytes, "1G");
-    text.say(OptionId::compress_comms, "ddp*");
-    text.say(OptionId::compress_calls, "10-");
+    ASSERT_TRUE(text.say(OptionId::max_bytes, "1G").ok());
+    ASSERT_TRUE(text.say(OptionId::compress_comms, "ddp*").ok());
+    ASSERT_TRUE(text.say(OptionId::compress_calls, "10-").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     EXPECT_EQ(settings->max_bytes, std::uint64_t{1} << 30);
@@ -305,9 +305,27 @@ TEST(SettingsOfProcess, LeaveOutWhatIsNotAllowedAndSayWhere) {
                 "begins; [^\n]*; ignored, all .default. holds\n$");
 }
 
+TEST(Settings, AValueSetsThePartsThatItNamesAndIsReadBackWithAllThatAreNoDefaults) {
+    SettingsText text = SettingsText::defaults();
+    ASSERT_TRUE(text.say(OptionId::engine_strategy, "ring,bytes=8M").ok());
+    ASSERT_TRUE(text.say(OptionId::engine_strategy, "threads=2,bytes=1M").ok());
+    EXPECT_EQ(text.said(OptionId::engine_strategy), "ring,threads=2");
+    EXPECT_EQ(Settings::parse(text)->engine.threads, 2);
+    EXPECT_FALSE(text.say(OptionId::engine_strategy, "thread=2").ok());
+    text.set(OptionId::engine_threads, "65");
+    EXPECT_NE(Settings::parse(text).status().message().find("setting gc_engine=threads: "),
+              std::string::npos);
+}
+
 TEST(Settings, UnknownKeysNameTheNearest) {
     EXPECT_TRUE(option_of_key("gc_codec").ok());
     EXPECT_NE(option_of_key("gc_codek").status().message().find("gc_codec"), std::string::npos);
+    EXPECT_NE(option_of_key("gc_engine_threads")
+                  .status()
+                  .message()
+                  .find("did you mean gc_engine=threads=...?"),
+              std::string::npos);
+    EXPECT_FALSE(option_of_key("gc_engine=threads").ok());
     EXPECT_FALSE(option_of_key("").ok());
 }
 

@@ -40,15 +40,15 @@ const char* kept(std::string_view text) {
 }
 
 GC_Setting told(const OptionInfo& row) {
-    const OptionValue& value = checked_options()[row.id];
+    const OptionValue value = checked_options().with_parts(row.id);
     const bool from_file = value.source == OptionSource::config_file;
     GC_Setting setting;
     setting.variable = kept(row.variable);
     setting.info_key = kept(row.info_key);
     setting.value = kept(value.text);
     setting.default_value = kept(row.default_value);
-    setting.allowed = kept(allowed_of(row.id));
-    setting.help = kept(row.help);
+    setting.allowed = kept(allowed_with_parts(row.id));
+    setting.help = kept(help_with_parts(row.id));
     setting.source = kept(name_of(value.source));
     setting.place = from_file ? kept(value.place) : "";
     return setting;
@@ -206,7 +206,8 @@ Entries transports() {
 const std::vector<GC_Setting>& settings_told() {
     static const auto& settings = *new auto([] {
         std::vector<GC_Setting> rows;
-        for (const OptionInfo& row : option_table()) rows.push_back(told(row));
+        for (const OptionInfo& row : option_table())
+            if (!is_part(row)) rows.push_back(told(row));
         return rows;
     }());
     return settings;

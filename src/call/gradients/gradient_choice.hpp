@@ -54,7 +54,7 @@ class GradientChoice {
                                                         std::vector<int> leader_of);
 
     /// Returns the way of a gradient. What the plan's file says of the name holds; what it leaves
-    /// open is as the settings have it. With gc_engine_strategy=auto that is the strategy that is
+    /// open is as the settings have it. With gc_engine=auto that is the strategy that is
     /// predicted to keep links and cores busy for the shortest time. `links_carry`: see
     /// Gradient::links_carry(). Errors: those of strategy_tree().
     Result<GradientWay> way_of(const std::string& name, double links_carry,

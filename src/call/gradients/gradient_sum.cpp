@@ -15,7 +15,7 @@ Status PlannedWork::number(Binding& binding) {
     binding.sequence = handle.gradient->number();
     if (binding.sequence < own_tags_->sequence_count()) return {};
     return {Code::unsupported,
-            fmt::format("gradient \"{}\" is the {}th of its engine; with gc_engine_coordinator=off "
+            fmt::format("gradient \"{}\" is the {}th of its engine; with gc_engine=coordinator=off "
                         "this MPI library has tags for {}",
                         printable(handle.gradient->name()), binding.sequence + 1,
                         own_tags_->sequence_count())};

@@ -5,8 +5,8 @@ namespace gradcoll {
 
 OptionInfo engine_strategy_option_row() {
     return {
-        .variable = "GC_ENGINE_STRATEGY",
-        .info_key = "gc_engine_strategy",
+        .variable = "GC_ENGINE",
+        .info_key = "gc_engine",
         .default_value = "tree",
         .allowed = "tree, ring, ps, auto",
         .help =
@@ -39,8 +39,8 @@ OptionInfo engine_plan_to_option_row() {
 }
 
 OptionInfo engine_threads_option_row() {
-    return {.variable = "GC_ENGINE_THREADS",
-            .info_key = "gc_engine_threads",
+    return {.variable = "GC_ENGINE=threads",
+            .info_key = "gc_engine=threads",
             .default_value = "auto",
             .allowed = "auto, or 0 to 64",
             .help =
@@ -50,8 +50,8 @@ OptionInfo engine_threads_option_row() {
 
 OptionInfo engine_bytes_option_row() {
     return {
-        .variable = "GC_ENGINE_BYTES",
-        .info_key = "gc_engine_bytes",
+        .variable = "GC_ENGINE=bytes",
+        .info_key = "gc_engine=bytes",
         .default_value = "1M",
         .allowed = "bytes with K, M or G",
         .help =
@@ -60,19 +60,20 @@ OptionInfo engine_bytes_option_row() {
 }
 
 OptionInfo engine_pack_bytes_option_row() {
-    return {.variable = "GC_ENGINE_PACK_BYTES",
-            .info_key = "gc_engine_pack_bytes",
+    return {.variable = "GC_ENGINE=pack",
+            .info_key = "gc_engine=pack",
             .default_value = "64K",
             .allowed = "bytes with K, M or G",
             .help =
                 "exact gradients of up to a fourth of it that wait at the same time are summed as "
                 "one vector of at most so many bytes, unless gc_reproducible is on; 0: each by "
-                "itself"};
+                "itself",
+            .also_sought_as = "ENGINE_PACK_BYTES"};
 }
 
 OptionInfo engine_coordinator_option_row() {
-    return {.variable = "GC_ENGINE_COORDINATOR",
-            .info_key = "gc_engine_coordinator",
+    return {.variable = "GC_ENGINE=coordinator",
+            .info_key = "gc_engine=coordinator",
             .default_value = "on",
             .allowed = "on, flat, hosts, off",
             .help =
@@ -84,8 +85,8 @@ OptionInfo engine_coordinator_option_row() {
 }
 
 OptionInfo engine_replan_option_row() {
-    return {.variable = "GC_ENGINE_REPLAN",
-            .info_key = "gc_engine_replan",
+    return {.variable = "GC_ENGINE=replan",
+            .info_key = "gc_engine=replan",
             .default_value = "on",
             .allowed = "on, off",
             .help =
@@ -95,8 +96,8 @@ OptionInfo engine_replan_option_row() {
 }
 
 OptionInfo engine_stall_seconds_option_row() {
-    return {.variable = "GC_ENGINE_STALL_SECONDS",
-            .info_key = "gc_engine_stall_seconds",
+    return {.variable = "GC_ENGINE=stall",
+            .info_key = "gc_engine=stall",
             .default_value = "60",
             .allowed = "1 to 1000000",
             .help = "after this rank 0 warns of a gradient that some ranks have not handed in"};

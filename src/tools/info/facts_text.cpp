@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ask.hpp"
+#include "base/option_table.hpp"
 #include "base/text.hpp"
 #include "facts.hpp"
 #include "names.hpp"
@@ -97,16 +98,11 @@ bool fits(const std::string& pattern, const GC_Setting& setting) {
 }
 
 [[noreturn]] void refuse(const std::string& pattern) {
-    const auto all = settings();
-    std::vector<std::string> names;
-    for (const GC_Setting& row : all) names.push_back(plain_name(row.variable));
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    const auto nearest = gradcoll::nearest_word(plain_name(pattern), known);
-    std::string hint = "gradcoll info --settings lists all";
-    for (std::size_t i = 0; nearest && i < all.size(); ++i)
-        if (names[i] == *nearest) hint = fmt::format("did you mean {}?", all[i].variable);
-    throw Refused(MPI_ERR_ARG, fmt::format("--settings {}: no setting is called so; {}",
-                                           gradcoll::printable(pattern), hint));
+    const auto* const meant = gradcoll::meant_option_of_name(pattern);
+    throw Refused(MPI_ERR_ARG, fmt::format("--settings {}: no setting is called so{}",
+                                           gradcoll::printable(pattern),
+                                           meant != nullptr ? gradcoll::suggestion_of(meant)
+                                                            : "; gradcoll info --settings lists all"));
 }
 
 std::string shown(const char* value) {

@@ -66,11 +66,11 @@ TEST(DeviceEngine, ThroughMemoryOfTheHost) {
 }
 
 TEST(DeviceEngine, OverATreeOfMessages) {
-    expect_bits_of_the_host({{"gc_reproducible", "on"}, {"gc_engine_strategy", "ring"}});
+    expect_bits_of_the_host({{"gc_reproducible", "on"}, {"gc_engine", "ring"}});
 }
 
 TEST(DeviceEngine, WithACodecAndFeedback) {
-    expect_bits_of_the_host({{"gc_engine_strategy", "ring"},
+    expect_bits_of_the_host({{"gc_engine", "ring"},
                              {"gc_codec", "2:4"},
                              {"gc_min_bytes", "0"},
                              {"gc_compress_if", "always"}});
@@ -92,7 +92,7 @@ TEST(DeviceEngine, ByTheMpiLibrary) {
 /// The values are whole numbers, so that it does not matter which of them are packed together.
 TEST(DeviceEngine, ShortOnesAreRightPacked) {
     const OwnComm comm;
-    const OwnEngine engine(comm, {{"gc_engine_pack_bytes", "64K"}});
+    const OwnEngine engine(comm, {{"gc_engine", "pack=64K"}});
     for (int step = 0; step < 5; ++step) {
         std::vector<std::unique_ptr<Buffer>> buffers;
         std::vector<GC_Handle> handles(50);

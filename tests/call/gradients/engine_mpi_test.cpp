@@ -2,6 +2,7 @@
 // what MPI_Allreduce gives; error feedback by name; and what is wrong with a call.
 #include <chrono>
 #include <cmath>
+#include <string>
 #include <thread>
 
 #include "call/gradients/engine_support.hpp"
@@ -11,10 +12,9 @@ namespace {
 
 TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
     const OwnComm comm;
-    for (const char* strategy : {"tree", "ring", "ps"})
-        for (const char* threads : {"0", "2"}) {
-            const OwnEngine engine(
-                comm, {{"gc_engine_strategy", strategy}, {"gc_engine_threads", threads}});
+    for (const std::string strategy : {"tree", "ring", "ps"})
+        for (const char* threads : {",threads=0", ",threads=2"}) {
+            const OwnEngine engine(comm, {{"gc_engine", (strategy + threads).c_str()}});
             for (unsigned step = 0; step < 3; ++step)
                 expect_right_sums(engine, comm, step, step % 2 == 1);
         }
@@ -68,7 +68,7 @@ TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
             const OwnEngine engine(comm, {{"gc_codec", codec},
                                           {"gc_min_bytes", "0"},
                                           {"gc_compress_if", "always"},
-                                          {"gc_engine_strategy", strategy}});
+                                          {"gc_engine", strategy}});
             std::vector<float> values(50'000);
             std::mt19937 random(static_cast<unsigned>(comm.rank()));
             std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
@@ -130,7 +130,7 @@ class LossyEngine : public OwnEngine {
                          const char* strategy = "tree")
         : OwnEngine(comm, {{"gc_codec", codec},
                            {"gc_feedback", feedback},
-                           {"gc_engine_strategy", strategy},
+                           {"gc_engine", strategy},
                            {"gc_min_bytes", "0"},
                            {"gc_compress_if", "always"}}) {}
 };
@@ -423,8 +423,10 @@ TEST(EngineCalls, SettingsThatEnginesCannotKeepAreRefused) {
     };
     expect_refused("gc_tolerance", "abs=1", "gc_tolerance");
     expect_refused("gc_schedule", "0:2:4", "gc_schedule");
-    expect_refused("gc_engine_strategy", "star", "tree, ring, ps");
-    expect_refused("gc_engine_threads", "65", "64");
+    expect_refused("gc_engine", "star", "tree, ring, ps");
+    expect_refused("gc_engine", "threads=65", "64");
+    expect_refused("gc_engine", "ring,thread=2", "threads=, bytes=");
+    expect_refused("gc_engine", "bytes=1M,bytes=2M", "said twice");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Ten thousand gradients at random: orders, lengths, pauses and moments of waiting that differ on
 // every rank, with every strategy, exact and lossy, with and without the coordinator.
 #include <cstring>
+#include <string>
 
 #include "call/gradients/engine_support.hpp"
 
@@ -34,11 +35,11 @@ class RandomRank {
   public:
     RandomRank(MPI_Comm comm, const Way& way)
         : comm_(comm),
-          engine_(comm, {{"gc_engine_strategy", way.strategy},
+          engine_(comm, {{"gc_engine",
+                          (std::string(way.strategy) + ",coordinator=" + way.coordinator).c_str()},
                          {"gc_codec", way.codec},
-                         {"gc_min_bytes", "0"},
+                         {"gc_compress_bytes", "0"},
                          {"gc_compress_if", "always"},
-                         {"gc_engine_coordinator", way.coordinator},
                          {"gc_shm_bytes", way.shm_bytes}}),
           is_exact_(std::strcmp(way.codec, "exact") == 0),
           random_(static_cast<unsigned>(rank_of(comm)) * 31U + 7U),
@@ -130,7 +131,7 @@ TEST(EngineCalls, TenThousandGradientsAtRandom) {
 /// If all ranks change the count together, they agree upon it again.
 TEST(EngineCalls, WithoutTheCoordinatorCountsMayChangeOnAllRanks) {
     const OwnComm comm;
-    const OwnEngine engine(comm, {{"gc_engine_coordinator", "off"}, {"gc_shm_bytes", "0"}});
+    const OwnEngine engine(comm, {{"gc_engine", "coordinator=off"}, {"gc_shm_bytes", "0"}});
     for (const std::size_t count : {1'000U, 1'000U, 70'000U, 70'000U, 1'000U, 0U, 5U}) {
         std::vector<float> values = values_of(comm.rank(), 3, count);
         GC_Handle handle = GC_HANDLE_NULL;

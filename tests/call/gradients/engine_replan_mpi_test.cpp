@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "call/gradients/engine_support.hpp"
 
@@ -56,10 +57,9 @@ class Replan : public testing::Test {
         {
             const OwnEngine engine(comm,
                                    {{"gc_topology", (std::string("json:") + tree.path()).c_str()},
-                                    {"gc_engine_strategy", "ring"},
+                                    {"gc_engine", (std::string("ring,replan=") + replan).c_str()},
                                     {"gc_codec", "2:4"},
                                     {"gc_compress_if", "pays"},
-                                    {"gc_engine_replan", replan},
                                     {"gc_engine_plan", given.path()},
                                     {"gc_engine_plan_to", written.path()}});
             for (int step = 0; step < steps; ++step) one_step(engine, step);

@@ -12,8 +12,8 @@ namespace {
 TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
     const OwnComm comm;
     constexpr std::size_t gradients = 300;
-    for (const char* pack : {"0", "4K", "64K"}) {
-        const OwnEngine engine(comm, {{"gc_engine_pack_bytes", pack}});
+    for (const char* pack : {"pack=0", "pack=4K", "pack=64K"}) {
+        const OwnEngine engine(comm, {{"gc_engine", pack}});
         std::mt19937 random(static_cast<unsigned>(comm.rank()));
         std::vector<std::size_t> order(gradients);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -55,8 +55,7 @@ TEST(EngineCalls, PlansAreReadAndWritten) {
     {
         const OwnEngine engine(comm, {{"gc_engine_plan", given.c_str()},
                                       {"gc_engine_plan_to", written.c_str()},
-                                      {"gc_engine_strategy", "auto"},
-                                      {"gc_engine_pack_bytes", "1M"}});
+                                      {"gc_engine", "auto,pack=1M"}});
         for (unsigned step = 0; step < 2; ++step)
             expect_right_sums(engine, comm, step, step % 2 == 1);
     }

@@ -31,7 +31,7 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
   protected:
     void use(const char* codec) {
         SettingsText text = SettingsText::from_environment();
-        text.say(OptionId::codec, codec);
+        text.set(OptionId::codec, codec);
         text.set(OptionId::min_bytes, "4K");
         text.set(OptionId::compress_if, "always");
         settings_ = *Settings::parse(text);

@@ -22,7 +22,7 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
 
     void use(const char* codec, const char* tolerance = "per-hop") {
         SettingsText text = SettingsText::from_environment();
-        text.say(OptionId::codec, codec);
+        text.set(OptionId::codec, codec);
         text.set(OptionId::tolerance, tolerance);
         text.set(OptionId::tree_min_bytes, "16K");
         text.set(OptionId::min_bytes, "16K");
