@@ -1,4 +1,5 @@
-// observe/call_site.hpp - which place of the program a call came from (GC_REPORT_CALLSITES).
+// observe/call_site.hpp - which place of the program a call came from
+// (GC_REPORT=json,callsites=on).
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,8 @@ void widen(const void* values, std::vector<double>& out) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = value_at<T>(values, i);
 }
 
-/// Returns the period of GC_REPORT_ERROR; 0 without a report, as nobody reads the errors then.
+/// Returns the period that error= in GC_REPORT says; 0 without a report, as nobody reads the errors
+/// then.
 std::uint64_t wanted_period() {
     if (!report_is_wanted()) return 0;
     return static_cast<std::uint64_t>(

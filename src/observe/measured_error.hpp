@@ -1,5 +1,5 @@
 // observe/measured_error.hpp - what compression did to a sum: every so many compressed calls
-// the exact sum is made, too, and compared (GC_REPORT_ERROR).
+// the exact sum is made, too, and compared (GC_REPORT=text,error=100).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ Difference difference_of(ElementType type, const void* result, std::span<const d
 /// first, and then every so many.
 class ErrorSampling {
   public:
-    /// Makes it as GC_REPORT_ERROR of rank 0 says, if GC_REPORT asks for a report there.
+    /// Makes it as error= in rank 0's GC_REPORT says, if that asks for a report there.
     /// Collective. Errors: transport.
     static Result<ErrorSampling> make(MPI_Comm comm);
 

@@ -182,8 +182,8 @@ void write_trace(const Observer& with) {
     if (!status.ok()) log(LogLevel::warn, "the trace is lost: {}", status.message());
     if (const std::uint64_t dropped = with.trace->dropped_count(); dropped > 0)
         log(warn_once_a_job(),
-            "the trace is full: {} spans were kept, {} were dropped; GC_TRACE_SPANS raises the "
-            "limit",
+            "the trace is full: {} spans were kept, {} were dropped; spans= in GC_TRACE "
+            "raises the limit",
             with.trace->span_count(), dropped);
 }
 

@@ -51,15 +51,15 @@ TEST(ConfigFile, LinesHaveNumbersWhateverStandsBetween) {
 }
 
 TEST(ConfigFile, CommentsBeginAtABlankAndQuotesKeepThem) {
-    const std::pair<const char*, const char*> cases[] = {{"trace = a#b.json", "a#b.json"},
-                                                         {"trace = a #b.json", "a"},
-                                                         {"trace = # nothing", ""},
-                                                         {"trace = \"a #b\" # c", "a #b"},
-                                                         {"trace = 'say \"x\"'", "say \"x\""},
-                                                         {"trace = ''", ""},
-                                                         {"trace = \" a \"", " a "},
-                                                         {"trace = a=b", "a=b"},
-                                                         {"trace = it's", "it's"}};
+    const std::pair<const char*, const char*> cases[] = {{"tuning_file = a#b.json", "a#b.json"},
+                                                         {"tuning_file = a #b.json", "a"},
+                                                         {"tuning_file = # nothing", ""},
+                                                         {"tuning_file = \"a #b\" # c", "a #b"},
+                                                         {"tuning_file = 'say \"x\"'", "say \"x\""},
+                                                         {"tuning_file = ''", ""},
+                                                         {"tuning_file = \" a \"", " a "},
+                                                         {"tuning_file = a=b", "a=b"},
+                                                         {"tuning_file = it's", "it's"}};
     for (const auto& [line, value] : cases) {
         const ConfigFile file = parsed(line);
         ASSERT_EQ(file.entries.size(), 1U) << line;

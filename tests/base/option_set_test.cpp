@@ -169,14 +169,14 @@ TEST(OptionLayers, ValuesThatFailFallToTheNextLayerWithTheirPlaces) {
 }
 
 TEST(OptionLayers, WhatDoesNothingWithoutAnotherSettingIsSaid) {
-    OptionSet alone = in({"GC_REPORT_ERROR=100"}, "trace_spans = 5\nreport_callsites = off\n");
+    OptionSet alone = in({"GC_REPORT=error=100"}, "trace = spans=5\nreport = callsites=off\n");
     alone.tell_what_does_nothing();
     ASSERT_EQ(alone.complaints().size(), 2U);
     EXPECT_EQ(alone.complaints()[0].text,
-              "environment: GC_REPORT_ERROR=100 has no effect while GC_REPORT is off");
+              "environment: GC_REPORT=error=100 has no effect while GC_REPORT is off");
     EXPECT_EQ(alone.complaints()[1].text,
-              "run.conf:1: GC_TRACE_SPANS=5 has no effect while GC_TRACE is nothing");
-    OptionSet both = in({"GC_REPORT_ERROR=100", "GC_REPORT=text"}, "");
+              "run.conf:1: GC_TRACE=spans=5 has no effect while GC_TRACE is nothing");
+    OptionSet both = in({"GC_REPORT=text,error=100"}, "");
     both.tell_what_does_nothing();
     EXPECT_TRUE(both.complaints().empty());
 }

@@ -155,6 +155,15 @@ TEST(OptionParts, UnknownAndRepeatedWordsAreNamed) {
               "'threads=' is said twice in GC_ENGINE");
 }
 
+TEST(OptionParts, APathStandsLastWithItsCommas) {
+    EXPECT_EQ(split(OptionId::report, "json,error=2,file=a,error=b"),
+              "[GC_REPORT json][GC_REPORT=error 2][GC_REPORT=file a,error=b]");
+    EXPECT_EQ(split(OptionId::trace, "spans=7,/a,spans=b.json"),
+              "[GC_TRACE=spans 7][GC_TRACE /a,spans=b.json]");
+    EXPECT_EQ(split(OptionId::trace, "span=7,a.json"),
+              "'span=' is no word of GC_TRACE; allowed: spans=");
+}
+
 TEST(OptionParts, AreJoinedToWhatSplitsAgain) {
     const auto joined = [](std::string_view strategy, std::string_view threads) {
         std::vector<std::string> texts;
@@ -178,6 +187,8 @@ std::string meant_by(std::string_view name) {
 TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
     EXPECT_EQ(meant_by("GC_ENGINE_THREADS"), "GC_ENGINE=threads");
     EXPECT_EQ(meant_by("engine_pack_bytes"), "GC_ENGINE=pack");
+    EXPECT_EQ(meant_by("GC_REPORT_FILE"), "GC_REPORT=file");
+    EXPECT_EQ(meant_by("GC_TRACE_SPANS"), "GC_TRACE=spans");
     EXPECT_EQ(meant_by("gc_engine_stall_seconds"), "GC_ENGINE=stall");
     EXPECT_NE(option_of_name("GC_ENGINE_THREADS")
                   .status()

@@ -249,7 +249,7 @@ constexpr std::string_view layers_seeds[] = {
     "GC_TOPOLOGY=((0 1) (2 3 4))\nGC_YIELD=maybe\n",
     "GC_TEST_X=1\nGC_CODECC=1\nHOME=/\nGC_LOG\n=\n",
     "GC_CONFIG_FILE=x\nGC_TRACE='a \"b\n",
-    "\nenable=off\nintercept=allreduce,bcast\nreport_error=10\ntrace_spans=0\ndump_config=yes\n",
+    "\nenable=off\nintercept=allreduce,bcast\nreport=error=10\ntrace=spans=0\ndump_config=yes\n",
     "\ncompress_comms = ddp*,!*norm*\ncompress_calls = 100-,!3/7\nmax_bytes = none\n",
     "\nGC_CONFIG_FILE = other\ncodec = 1:4\ncodec = 2:4\nnonsense\n= 1\n"};
 constexpr std::string_view file_seeds[] = {
@@ -259,7 +259,7 @@ constexpr std::string_view file_seeds[] = {
     "\xEF\xBB\xBF# comment\r\nGC_CODEC = \"2:4\" # half\r\n\r\ntrace = 'a #b'\r\n",
     "min_bytes = 1M\ngc_chunk_bytes = 2M # two\n\nGC_LOG = info\n",
     "# nothing\n\n\t # more\n",
-    "trace = \"open\nreport_file = 'a' b\nreport = json # x\n",
+    "trace = \"open\nreport = 'a' b\nreport = json,file=a,b # x\n",
     "GC_CONFIG_FILE = other\ncodec = 1:4\ncodec = 2:4\nnonsense\n= 1\n"};
 constexpr std::string_view value_seeds[] = {"exact",
                                             "2:4",

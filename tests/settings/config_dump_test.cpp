@@ -22,7 +22,7 @@ std::string line_of(const std::string& table, const std::string& name) {
 }
 
 const std::vector<std::string_view> environment = {"GC_MIN_BYTES=1M", "GC_ENGINE=threads=2",
-                                                   "GC_TRACE=a #b.json", "GC_REPORT_FILE='x'",
+                                                   "GC_TRACE=a #b.json", "GC_REPORT=file='x',y",
                                                    "GC_CONFIG_FILE=run.conf"};
 
 OptionSet example() {

@@ -21,47 +21,48 @@ OptionInfo report_option_row() {
 }
 
 OptionInfo report_file_option_row() {
-    return {.variable = "GC_REPORT_FILE",
+    return {.variable = "GC_REPORT=file",
             .default_value = "",
             .allowed = "a path; %h host, %p process id, %r rank",
             .help =
                 "where the report goes, instead of rank 0's stderr; without %r or %p only rank 0 "
                 "writes",
-            .only_with = "GC_REPORT"};
+            .only_with = "GC_REPORT",
+            .takes_rest = true};
 }
 
 OptionInfo report_error_option_row() {
-    return {.variable = "GC_REPORT_ERROR",
+    return {.variable = "GC_REPORT=error",
             .default_value = "0",
             .allowed = "0 to 1000000",
             .help =
-                "with a report: every so many compressed calls of a communicator, also sum exactly "
+                "every so many compressed calls of a communicator, also sum exactly "
                 "and record the error; 0: never",
             .check = check_number<0, 1'000'000>,
             .only_with = "GC_REPORT"};
 }
 
 OptionInfo report_callsites_option_row() {
-    return {
-        .variable = "GC_REPORT_CALLSITES",
-        .default_value = "off",
-        .allowed = "off, on",
-        .help =
-            "with a report: calls by the place of the program that they came from, with its line "
-            "where addr2line finds one",
-        .check = check_word,
-        .only_with = "GC_REPORT"};
+    return {.variable = "GC_REPORT=callsites",
+            .default_value = "off",
+            .allowed = "off, on",
+            .help =
+                "calls by the place of the program that they came from, with its line "
+                "where addr2line finds one",
+            .check = check_word,
+            .only_with = "GC_REPORT"};
 }
 
 OptionInfo trace_option_row() {
     return {.variable = "GC_TRACE",
             .default_value = "",
             .allowed = "a path; %h host, %p process id, %r rank (added if missing)",
-            .help = "write a Chrome/Perfetto trace of all steps, one file a rank"};
+            .help = "write a Chrome/Perfetto trace of all steps, one file a rank",
+            .takes_rest = true};
 }
 
 OptionInfo trace_spans_option_row() {
-    return {.variable = "GC_TRACE_SPANS",
+    return {.variable = "GC_TRACE=spans",
             .default_value = "1000000",
             .allowed = "1 to 100000000",
             .help = "spans that a trace keeps at most",

@@ -157,7 +157,7 @@ TEST(InterposedEnvironment, TheReportHasEveryCallOnceAndTheReasons) {
     EXPECT_EQ(lossy, alone() ? 0U : 4U);
     EXPECT_EQ(passed, alone() ? 5U : 1U);
     if (alone()) return;
-    ASSERT_EQ(entry["errors"].size(), 1U) << "GC_REPORT_ERROR=2";
+    ASSERT_EQ(entry["errors"].size(), 1U) << "GC_REPORT=json,error=2";
     EXPECT_EQ(entry["errors"][0]["measurements"], 2);
     EXPECT_GT(entry["errors"][0]["max_abs"].get<double>(), 0.0);
     const double relative = entry["errors"][0]["max_relative_l2"].get<double>();
