@@ -5,7 +5,7 @@
 
 namespace gradcoll {
 
-/// Returns whether the MPI library takes memory of the plug-in's devices. GC_DEVICE_MPI says so;
+/// Returns whether the MPI library takes memory of the plug-in's devices. GC_DEVICE=mpi=on says so;
 /// with `auto`, for GPUs of NVIDIA, the MPI library answers (Open MPI's and MPICH's
 /// MPIX_Query_cuda_support). Thread safe.
 bool mpi_takes_memory_of(const DevicePlugin& plugin);

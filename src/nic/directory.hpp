@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// Returns `setting` (GC_NIC_DIR), or if that is empty a folder in $XDG_RUNTIME_DIR, or
+/// Returns `setting` (GC_NIC=dir=...), or if that is empty a folder in $XDG_RUNTIME_DIR, or
 /// /tmp/gradcoll-UID.
 std::string nic_directory(const std::string& setting);
 

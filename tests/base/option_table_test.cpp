@@ -189,6 +189,9 @@ TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
     EXPECT_EQ(meant_by("engine_pack_bytes"), "GC_ENGINE=pack");
     EXPECT_EQ(meant_by("GC_REPORT_FILE"), "GC_REPORT=file");
     EXPECT_EQ(meant_by("GC_TRACE_SPANS"), "GC_TRACE=spans");
+    EXPECT_EQ(meant_by("GC_NIC_DIR"), "GC_NIC=dir");
+    EXPECT_EQ(meant_by("GC_DEVICE_MPI"), "GC_DEVICE=mpi");
+    EXPECT_EQ(meant_by("GC_SHM_PROCESS_BYTES"), "GC_SHM_BYTES=process");
     EXPECT_EQ(meant_by("gc_engine_stall_seconds"), "GC_ENGINE=stall");
     EXPECT_NE(option_of_name("GC_ENGINE_THREADS")
                   .status()

@@ -317,6 +317,15 @@ TEST(Settings, AValueSetsThePartsThatItNamesAndIsReadBackWithAllThatAreNoDefault
               std::string::npos);
 }
 
+TEST(Settings, PartsOfTheProcessAreNotForCommunicators) {
+    SettingsText text = SettingsText::defaults();
+    EXPECT_NE(text.say(OptionId::shm_bytes, "1M,process=8M").message().find("'process=' holds for"),
+              std::string::npos);
+    EXPECT_EQ(text[OptionId::shm_bytes], "2M");
+    text.set(OptionId::shm_process_bytes, "8M");
+    EXPECT_EQ(text.said(OptionId::shm_bytes), "2M") << "what say() takes";
+}
+
 TEST(Settings, UnknownKeysNameTheNearest) {
     EXPECT_TRUE(option_of_key("gc_codec").ok());
     EXPECT_NE(option_of_key("gc_codek").status().message().find("gc_codec"), std::string::npos);

@@ -12,7 +12,8 @@ CommandLine<NicdOptions> parse_nicd_command_line(int argc, const char* const* ar
     OptionParser app("Carries the messages of this host's ranks to other hosts, for GC_NIC",
                      "gc_nicd");
     NicdOptions& options = line.options;
-    app.add_option("--directory", options.directory, "folder of the socket, instead of GC_NIC_DIR")
+    app.add_option("--directory", options.directory,
+                   "folder of the socket, instead of dir= in GC_NIC")
         ->type_name("FOLDER");
     app.add_option("--port", options.agent.port, "TCP port for agents of other hosts; 0: any")
         ->type_name("NUMBER");

@@ -9,7 +9,7 @@
 namespace gradcoll {
 
 struct NicdOptions {
-    std::string directory;  ///< folder of the socket; empty: that of GC_NIC_DIR
+    std::string directory;  ///< folder of the socket; empty: that of GC_NIC=dir=...
     AgentOptions agent;
     bool background = false;
     bool status = false;

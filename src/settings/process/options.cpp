@@ -31,13 +31,14 @@ OptionInfo yield_option_row() {
 }
 
 OptionInfo shm_process_bytes_option_row() {
-    return {.variable = "GC_SHM_PROCESS_BYTES",
+    return {.variable = "GC_SHM_BYTES=process",
             .default_value = "64M",
             .allowed = "bytes, with K, M or G",
             .help =
                 "shared memory of a rank for long vectors of all its communicators together; "
                 "beyond it they go through blocks of 64 KiB, which are slower",
-            .check = check_bytes};
+            .check = check_bytes,
+            .also_sought_as = "SHM_PROCESS_BYTES"};
 }
 
 OptionInfo check_option_row() {
@@ -69,7 +70,7 @@ OptionInfo device_option_row() {
 }
 
 OptionInfo device_mpi_option_row() {
-    return {.variable = "GC_DEVICE_MPI",
+    return {.variable = "GC_DEVICE=mpi",
             .default_value = "auto",
             .allowed = "auto, on, off",
             .help =

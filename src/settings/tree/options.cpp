@@ -142,12 +142,13 @@ OptionInfo nic_option_row() {
 }
 
 OptionInfo nic_dir_option_row() {
-    return {.variable = "GC_NIC_DIR",
+    return {.variable = "GC_NIC=dir",
             .default_value = "",
             .allowed = "a folder of one's own, with mode 0700",
             .help =
                 "where gc_nicd of this host has its socket; empty: gradcoll in $XDG_RUNTIME_DIR, "
-                "else /tmp/gradcoll-UID"};
+                "else /tmp/gradcoll-UID",
+            .takes_rest = true};
 }
 
 }  // namespace gradcoll

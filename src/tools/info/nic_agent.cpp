@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <string_view>
 
-#include "ask.hpp"
+#include "base/options.hpp"
 #include "nic/ask.hpp"
 #include "nic/directory.hpp"
 
@@ -15,10 +14,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 std::string folder() {
-    for (const GC_Setting& setting : settings())
-        if (std::string_view(setting.variable) == "GC_NIC_DIR")
-            return gradcoll::nic_directory(setting.value);
-    return gradcoll::nic_directory({});
+    return gradcoll::nic_directory(gradcoll::option_text(gradcoll::OptionId::nic_dir));
 }
 
 }  // namespace

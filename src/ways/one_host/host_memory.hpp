@@ -31,7 +31,7 @@ OneHostChoices one_host_choices(int rank_count, const Settings& settings);
 std::size_t one_host_element_bytes(int rank_count, const Settings& settings);
 
 /// ReservedMemory is the part that one engine has of the shared memory for blocks that the process
-/// allows (GC_SHM_PROCESS_BYTES).
+/// allows (GC_SHM_BYTES=process=...).
 class ReservedMemory {
   public:
     ReservedMemory() = default;

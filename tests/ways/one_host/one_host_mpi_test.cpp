@@ -75,7 +75,7 @@ TEST_F(HostWay, SizeOfTheMemoryChangesNoResult) {
 
 /// The memory has a size that no other test has, so that no blocks are there already.
 TEST_F(HostWay, BlocksGrowWithWhatIsMovedAsFarAsTheProcessHasMemory) {
-    const bool is_limited = std::getenv("GC_SHM_PROCESS_BYTES") != nullptr;
+    const bool is_limited = std::getenv("GC_SHM_BYTES") != nullptr;
     ASSERT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "1100K"), MPI_SUCCESS);
     EXPECT_EQ(sum_of_ones(comm_, 1), ranks_);
     const long before = shared_kib();
