@@ -17,6 +17,16 @@ void check_gc(int code, const std::string& what) {
     throw SyncError(fmt::format("{}: {}", what, text.data()));
 }
 
+/// Returns the value of gc_codec: a schedule is stronger than codecs by level, those than one
+/// codec.
+std::string codec_of(const Options& options) {
+    std::string codec = !options.schedule.empty()       ? options.schedule
+                        : !options.level_codecs.empty() ? options.level_codecs
+                                                        : options.codec;
+    if (!options.down_codec.empty()) codec += ",down=" + options.down_codec;
+    return codec;
+}
+
 /// SettingsInfo holds the settings of a request or an engine as an MPI_Info, without those that the
 /// user left out.
 class SettingsInfo {
@@ -25,11 +35,8 @@ class SettingsInfo {
         MPI_Info_create(&info_);
         // What a codec does to the training is of interest even if it does not pay.
         set("gc_compress_if", "always");
-        set("gc_codec", options.codec);
-        set("gc_schedule", options.schedule);
+        set("gc_codec", codec_of(options));
         set("gc_feedback", options.feedback);
-        set("gc_level_codecs", options.level_codecs);
-        set("gc_down_codec", options.down_codec);
         set("gc_min_bytes", options.min_bytes);
     }
     ~SettingsInfo() { MPI_Info_free(&info_); }

@@ -22,7 +22,7 @@ typedef struct GC_Handle_s* GC_Handle;
 
 /* Makes an engine for the ranks of `comm`, an intracommunicator. Collective. `info` (or
  * MPI_INFO_NULL) holds settings of this engine, which override those of the process: gc_codec,
- * gc_level_codecs, gc_feedback, gc_engine ("ring,threads=2"), gc_engine_plan, ...
+ * gc_feedback, gc_engine ("ring,threads=2"), gc_engine_plan, ...
  * (docs/settings.md); all ranks pass the same. Errors: MPI_ERR_COMM; MPI_ERR_ARG for a setting, or
  * if `engine` is null.
  *

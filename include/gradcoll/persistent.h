@@ -17,15 +17,15 @@ typedef struct GC_Request_s* GC_Request;
 
 /* Plans and allocates everything for repeated sums of `sendbuf` into `recvbuf` (MPI_IN_PLACE
  * allowed). Collective; ranks call it in the same order. `info` (or MPI_INFO_NULL) holds settings
- * for this request alone: gc_codec, gc_level_codecs, gc_down_codec, gc_schedule, gc_feedback,
- * gc_min_bytes, ... (docs/settings.md); all ranks pass the same. Buffers must stay valid until
+ * for this request alone: gc_codec, gc_feedback, gc_min_bytes, ...
+ * (docs/settings.md); all ranks pass the same. Buffers must stay valid until
  * GC_Request_free. Errors: as GC_Allreduce; MPI_ERR_ARG for a setting (a codec on an integer type,
  * an unknown codec, a schedule that does not increase); MPI_ERR_OP for an op that is not MPI_SUM
  * with a lossy codec. Source: MPI 4.0 section 6.13 (persistent collective operations). */
 int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Info info, GC_Request* request);
 
-/* Starts the operation; the buffers are the library's until it completes. With a gc_schedule each
+/* Starts the operation; the buffers are the library's until it completes. With a schedule each
  * start is one step. Requests of one communicator are started in the same order on all ranks. Never
  * waits for other ranks. Errors: MPI_ERR_REQUEST if the pointer or the request is null, or if it is
  * started and not completed (it then goes on); MPI_ERR_NO_MEM. */

@@ -13,7 +13,7 @@ extern "C" {
  * encodes: fp32 values (fp64 for MPI_DOUBLE), at most about twice `count` of them. NaN and Inf
  * never enter. Size and layout depend on the communicator's tree, count and type, and on the length
  * of chunks: unless gc_chunk_bytes sets that, it may depend on the codec where the speed of links
- * is known, but is the same for all codecs of a gc_schedule. Not thread safe. */
+ * is known, but is the same for all codecs of a schedule. Not thread safe. */
 typedef struct GC_Residual_s* GC_Residual;
 #define GC_RESIDUAL_NULL ((GC_Residual)0)
 

@@ -84,7 +84,7 @@ def get_option(comm: Any, key: str) -> str:
 
 
 def set_step(comm: Any, step: int) -> None:
-    """The step at which the communicator's gc_schedule is. Local, but all ranks say the same."""
+    """The step at which the communicator's schedule is. Local, but all ranks say the same."""
     comm = comm_or_world(comm)
     call(comm, lib.GC_Step, handle(comm), step_argument(step))
 
@@ -147,8 +147,7 @@ def tree(comm: Any = None, format: str = "text") -> str:
     return text.value.decode()
 
 
-_CODEC_KEYS = ("gc_schedule", "gc_level_codecs", "gc_codec")  # of which the one set last holds
-_CodecAndTolerance = Tuple[Tuple[str, str], str]  # key and value; gc_tolerance
+_CodecAndTolerance = Tuple[str, str]  # gc_codec, gc_tolerance
 
 
 class codec_for_a_while:
@@ -157,10 +156,10 @@ class codec_for_a_while:
 
     def __init__(self, comm: MPI.Comm, codec: Optional[str], tolerance: Optional[str] = None) -> None:
         self._comm = comm
-        self._before = (self._said_codec(), get_option(comm, "gc_tolerance"))
+        self._before = (get_option(comm, "gc_codec"), get_option(comm, "gc_tolerance"))
         wanted = codec if codec is not None else "exact" if tolerance is not None else None
         self._wanted = (
-            self._before[0] if wanted is None else ("gc_codec", wanted),
+            self._before[0] if wanted is None else wanted,
             self._before[1] if tolerance is None else tolerance,
         )
 
@@ -174,16 +173,12 @@ class codec_for_a_while:
     def __exit__(self, *failure: Any) -> None:
         self._go(self._wanted, self._before)
 
-    def _said_codec(self) -> Tuple[str, str]:
-        values = [(key, get_option(self._comm, key)) for key in _CODEC_KEYS]
-        return next(((key, value) for key, value in values if value), ("gc_codec", "exact"))
-
     def _go(self, held: Optional[_CodecAndTolerance], wanted: _CodecAndTolerance) -> None:
         """A codec and a tolerance must fit at every moment, and exact fits all."""
         if held == wanted:
             return
-        (key, codec), tolerance = wanted
+        codec, tolerance = wanted
         if held is None or held[1] != tolerance:
             set_codec(self._comm, "exact")
             set_option(self._comm, "gc_tolerance", tolerance)
-        set_option(self._comm, key, codec)
+        set_option(self._comm, "gc_codec", codec)

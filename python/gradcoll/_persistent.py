@@ -21,7 +21,7 @@ class Persistent:
     """A reduction of `array` into `out`, planned once and started many times (GC_Allreduce_init).
 
     array: read at every start; must be contiguous. out: `array` itself for a reduction in place; None: a
-    new array, to be found as `.out`. codec, options ({"gc_schedule": "0:4:4,500:2:4", ...}): settings of
+    new array, to be found as `.out`. codec, options ({"gc_feedback": "off", ...}): settings of
     this request alone. With a lossy codec error feedback is on, unless gc_feedback is "off".
 
     Making one is collective. Ranks start the requests of one communicator in the same order, and touch

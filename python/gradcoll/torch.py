@@ -78,7 +78,7 @@ class State:
     warmup_steps: exact sums in the first steps, when gradients are large and change quickly.
     average: divide by the number of ranks (before the sum, as DistributedDataParallel does).
     process_group: the model's, if it is not the default one.
-    options: more settings of the duplicate by info key, such as {"gc_down_codec": "bf16"}.
+    options: more settings of the duplicate by info key, such as {"gc_codec": "down=bf16"}.
 
     Construction is local. The first step, attach() and load_state_dict() are collective.
     """
@@ -219,7 +219,7 @@ class State:
         attach(own)
         set_option(own, "gc_min_bytes", self.min_bytes)
         if self.warmup_steps > 0:
-            set_option(own, "gc_schedule", f"0:exact,{self.warmup_steps}:{self.codec}")
+            set_option(own, "gc_codec", f"0:exact,{self.warmup_steps}:{self.codec}")
         else:
             set_codec(own, self.codec)
         for key, value in self.options.items():

@@ -39,16 +39,28 @@ int change_settings(MPI_Comm comm, const char* call, Change&& change) {
     });
 }
 
-Status set_text(SettingsText& text, OptionId id, const char* argument, const char* value) {
-    if (value == nullptr) return {Code::invalid_argument, fmt::format("{} is null", argument)};
-    return text.say(id, value);
+/// Sets the codec without its parts.
+Status set_codec(SettingsText& text, const char* codec) {
+    if (codec == nullptr) return {Code::invalid_argument, "codec is null"};
+    text.set(OptionId::codec, codec);
+    return {};
+}
+
+/// An empty schedule is none: all is exact.
+Status set_schedule(SettingsText& text, const char* schedule) {
+    if (schedule == nullptr) return {Code::invalid_argument, "schedule is null"};
+    const auto phases = CodecSchedule::parse(schedule);
+    if (!phases) return phases.status();
+    text.set(OptionId::codec, phases->empty() ? info_of(OptionId::codec).default_value : schedule);
+    return {};
 }
 
 Status set_option(SettingsText& text, const char* key, const char* value) {
     if (key == nullptr) return {Code::invalid_argument, "key is null"};
     const auto id = option_of_key(key);
     if (!id) return id.status();
-    return set_text(text, *id, "value", value);
+    if (value == nullptr) return {Code::invalid_argument, "value is null"};
+    return text.say(*id, value);
 }
 
 Status get_option(MPI_Comm comm, const char* key, std::string& out) {
@@ -84,15 +96,13 @@ extern "C" int GC_Comm_attach(MPI_Comm comm) {
 }
 
 extern "C" int GC_Comm_set_codec(MPI_Comm comm, const char* codec) {
-    return change_settings(comm, "GC_Comm_set_codec", [&](SettingsText& text) {
-        return set_text(text, OptionId::codec, "codec", codec);
-    });
+    return change_settings(comm, "GC_Comm_set_codec",
+                           [&](SettingsText& text) { return set_codec(text, codec); });
 }
 
 extern "C" int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule) {
-    return change_settings(comm, "GC_Comm_set_schedule", [&](SettingsText& text) {
-        return set_text(text, OptionId::schedule, "schedule", schedule);
-    });
+    return change_settings(comm, "GC_Comm_set_schedule",
+                           [&](SettingsText& text) { return set_schedule(text, schedule); });
 }
 
 extern "C" int GC_Step(MPI_Comm comm, long long step) {

@@ -219,9 +219,9 @@ void warn_of_a_schedule_that_stands(const CommContext& context) {
     if (settings.schedule.empty() || settings.calls_per_step > 0) return;
     std::call_once(once, [&] {
         log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
-            "gc_schedule stays at its first step, because this program does not call GC_Step: "
-            "GC_STEP_EVERY=calls:N advances it every N calls that it may compress (persistent "
-            "requests advance at each start)");
+            "the schedule of gc_codec stays at its first step, because this program does not call "
+            "GC_Step: every=calls:N in GC_CODEC advances it every N calls that it may compress "
+            "(persistent requests advance at each start)");
     });
 }
 

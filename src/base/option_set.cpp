@@ -130,25 +130,12 @@ void OptionSet::add_doubt(std::string_view name, std::string_view place) {
     doubt_ += fmt::format("{}{} ({})", doubt_.empty() ? "" : ", ", name, place);
 }
 
-bool OptionSet::variables_say_the_codec() const {
-    const auto table = option_table();
-    return std::any_of(table.begin(), table.end(), [this](const OptionInfo& row) {
-        return row.says == Says::the_codec && environment_[index(row.id)].has_value();
-    });
-}
-
-/// Returns whether a variable holds in the place of what the file says.
-bool OptionSet::is_replaced(const OptionInfo& row) const {
-    return environment_[index(row.id)].has_value() ||
-           (row.says == Says::the_codec && variables_say_the_codec());
-}
-
 void OptionSet::settle() {
     for (const OptionInfo& row : option_table()) {
         const std::size_t i = index(row.id);
         if (environment_[i])
             values_[i] = *environment_[i];
-        else if (file_[i] && !is_replaced(row))
+        else if (file_[i])
             values_[i] = *file_[i];
         else
             values_[i] = {std::string(row.default_value), OptionSource::default_value, "default"};
@@ -202,8 +189,9 @@ void OptionSet::leave_out_what_fails(const Check& check) {
     settle();
     for (const LeftOut& out : left_out) {
         const OptionInfo& row = info_of(out.id);
-        const bool counts = out.value.source == OptionSource::environment || !is_replaced(row);
-        if (row.limits_loss && counts) add_doubt(row.variable, out.value.place);
+        const bool is_replaced = out.value.source == OptionSource::config_file &&
+                                 environment_[index(out.id)].has_value();
+        if (row.limits_loss && !is_replaced) add_doubt(row.variable, out.value.place);
         const OptionValue& holds = values_[index(out.id)];
         complaints_.push_back(
             {fmt::format("{}: {}; ignored, {} ({}) holds", out.value.place, out.why,

@@ -89,8 +89,6 @@ class OptionSet {
     void take_variable(std::string_view name, std::string_view text);
     bool environment_says(OptionId whole) const;
     void settle();
-    bool variables_say_the_codec() const;
-    bool is_replaced(const OptionInfo& row) const;
     void add_doubt(std::string_view name, std::string_view place);
 
     Layer environment_, file_;

@@ -24,11 +24,6 @@ enum class OptionId : std::uint8_t {
 /// No table is longer, so that an option from outside changes no type.
 inline constexpr std::size_t most_options = 64;
 
-/// Says groups the settings that all say the codec: those that a stronger source says put out those
-/// of a weaker one; within one source gc_schedule is stronger than gc_level_codecs, that than
-/// gc_codec.
-enum class Says : std::uint8_t { its_own, the_codec };
-
 /// An OptionInfo is a row of the table. A member NAME of the kind option defines
 ///     OptionInfo NAME_option_row();
 /// in this namespace, without an id. A setting that a communicator can have is also a member of the
@@ -49,7 +44,6 @@ struct OptionInfo {
 
     /// Checks `text`, as far as that is known down here; null if all texts are values.
     Status (*check)(const OptionInfo& row, std::string_view text) = nullptr;
-    Says says = Says::its_own;
     /// If this is set, the option says which sums may lose something, how much, or where: while a
     /// value of it is ignored, nobody knows what was to stay exact, so all does
     /// (OptionSet::doubt()).
@@ -58,7 +52,7 @@ struct OptionInfo {
     std::string_view only_with{};
     /// In a value with parts it is what stands last, commas included: a path.
     bool takes_rest = false;
-    /// These words, with commas, stand in its own text, before a '=', and name no parts.
+    /// These words of its own text name no parts, as messages list them: "host=, switch=".
     std::string_view own_words{};
     /// People may look for it by these names, with commas and without "GC_": it is suggested then.
     std::string_view also_sought_as{};

@@ -86,7 +86,7 @@ void say_at_end() {
 }  // namespace
 
 std::string asked_codec(const Settings& settings) {
-    if (!settings.schedule.empty()) return "gc_schedule";
+    if (!settings.schedule.empty()) return "the schedule of gc_codec";
     return fmt::format("codec {}{}", settings.codecs().text(),
                        settings.tolerance ? " (gc_tolerance)" : "");
 }

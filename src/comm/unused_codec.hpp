@@ -12,7 +12,7 @@
 
 namespace gradcoll {
 
-/// Returns what settings ask for, for messages: "codec 2:4", "gc_schedule".
+/// Returns what settings ask for, for messages: "codec 2:4", "the schedule of gc_codec".
 std::string asked_codec(const Settings& settings);
 
 /// Takes note of the way that a call of that communicator has found. Says at once that a codec is

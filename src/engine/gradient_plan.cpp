@@ -37,7 +37,7 @@ Status read_strategy(const nlohmann::json& value, const Place& place, GradientWi
 
 Status read_codec(const nlohmann::json& value, const Place& place, GradientWish& wish) {
     if (!value.is_string() || value.get<std::string>().empty())
-        return place.bad("codec", value, "a text as gc_level_codecs has it");
+        return place.bad("codec", value, "codecs by level or kind of link, as gc_codec has them");
     wish.codec = value.get<std::string>();
     auto codecs = hop_codecs_from(wish.codec);
     if (!codecs) return place.bad("codec", value, codecs.status().message());

@@ -47,6 +47,16 @@ Result<CodecSchedule> CodecSchedule::parse(std::string_view text) {
     return CodecSchedule(std::move(phases));
 }
 
+bool CodecSchedule::has_its_form(std::string_view text) {
+    const std::string_view phase = text.substr(0, text.find(','));
+    const std::size_t colon = phase.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::string_view step = trimmed(phase.substr(0, colon));
+    const std::string_view codec = trimmed(phase.substr(colon + 1));
+    return !step.empty() && std::all_of(step.begin(), step.end(), is_digit) && !codec.empty() &&
+           (!is_digit(codec.front()) || codec.find(':') != std::string_view::npos);
+}
+
 CodecId CodecSchedule::codec_at(std::int64_t step) const {
     CodecId codec = phases_.front().codec;
     for (const Phase& phase : phases_)

@@ -23,6 +23,10 @@ class CodecSchedule {
     /// allowed.
     static Result<CodecSchedule> parse(std::string_view text);
 
+    /// Returns whether the text is meant as a schedule: it begins with STEP:CODEC. "2:4" is a codec
+    /// alone, "0:2:4" and "0:bf16" are not.
+    static bool has_its_form(std::string_view text);
+
     bool empty() const { return phases_.empty(); }
     /// Returns the codec of a step; steps before 0 count as 0.
     CodecId codec_at(std::int64_t step) const;

@@ -17,9 +17,8 @@ Result<std::vector<std::string>> gc_keys_of(MPI_Info info);
 /// transport.
 Result<std::optional<std::string>> info_value(MPI_Info info, const std::string& key);
 
-/// Takes every gc_* key of `info` (in the order of the table of settings: a schedule wins over a
-/// codec that stands beside it); other keys are ignored. Errors: invalid_argument for a gc_* key
-/// that is no setting.
+/// Takes every gc_* key of `info`; other keys are ignored. Errors: invalid_argument for a gc_* key
+/// that is no setting, and what SettingsText::say() says.
 Status add_info(MPI_Info info, SettingsText& text);
 
 }  // namespace gradcoll

@@ -35,8 +35,7 @@ bool is_of_process(const OptionInfo& row) {
 
 /// Returns whether the option is one of those that can be right one by one and wrong together.
 bool says_codec(OptionId id) {
-    return info_of(id).says == Says::the_codec || id == OptionId::down_codec ||
-           id == OptionId::tolerance;
+    return id == OptionId::codec || id == OptionId::down_codec || id == OptionId::tolerance;
 }
 
 }  // namespace
@@ -64,9 +63,6 @@ Status SettingsText::say(OptionId whole, std::string_view text) {
                     fmt::format("'{}=' holds for the process: only the environment and the file "
                                 "of settings can say it",
                                 row.word)};
-    if (info_of(whole).says == Says::the_codec)
-        for (const OptionInfo& row : option_table())
-            if (row.says == Says::the_codec) set(row.id, row.default_value);
     for (const PartText& part : parts) set(part.id, part.text);
     return {};
 }

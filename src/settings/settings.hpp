@@ -33,9 +33,8 @@ class SettingsText {
 
     const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
     void set(OptionId id, std::string_view text) { texts_[index(id)] = text; }
-    /// Sets what the user said of a setting: the parts that the value names, no others. gc_codec,
-    /// gc_level_codecs and gc_schedule all name the codec: the last one said wins, and the others
-    /// are cleared. Errors: see parts_in().
+    /// Sets what the user said of a setting: the parts that the value names, no others. Errors: see
+    /// parts_in(); a part that only the process has.
     Status say(OptionId whole, std::string_view text);
     /// Returns what say() takes: the value with its parts.
     std::string said(OptionId whole) const;

@@ -6,7 +6,6 @@ set(setting_folders
   codec
   filters
   tree
-  schedule
   engine
   process
   report)

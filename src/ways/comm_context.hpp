@@ -62,8 +62,8 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Forgets the user's communicator, which its owner has freed.
     void forget_user_comm() { identity_.forget_user_comm(); }
     const CommSettings& settings() const { return settings_; }
-    /// Sets the step of the settings' schedule. Calls that advance it (gc_step_every) count from
-    /// here.
+    /// Sets the step of the settings' schedule. Calls that advance it (every= in gc_codec) count
+    /// from here.
     void set_step(std::int64_t step) {
         settings_.set_step(step);
         calls_of_schedule_ = 0;

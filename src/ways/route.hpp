@@ -63,7 +63,7 @@ bool is_compressible(const Settings& settings, const CallShape& shape,
 
 /// Returns the first step of the settings' schedule at which the call is compressible (without a
 /// schedule that of `question`); none if it never is. Calls that have such a step advance the
-/// communicator's step (gc_step_every).
+/// communicator's step (every= in gc_codec).
 std::optional<std::int64_t> first_compressible_step(const Settings& settings,
                                                     const CallShape& shape, RouteQuestion question);
 

@@ -130,16 +130,6 @@ TEST(OptionLayers, TheEnvironmentIsStrongerThanTheFileAndThatThanTheDefault) {
     EXPECT_EQ(set.place(OptionId::log), "default");
 }
 
-TEST(OptionLayers, AVariableThatSaysTheCodecPutsOutWhatTheFileSaysOfIt) {
-    const std::string_view file = "schedule = 0:1:4\nlevel_codecs = exact,2:4\nmin_bytes = 1M\n";
-    const OptionSet set = in({"GC_CODEC=2:4"}, file);
-    EXPECT_EQ(set.text(OptionId::codec), "2:4");
-    EXPECT_EQ(set.text(OptionId::schedule), "");
-    EXPECT_EQ(set.text(OptionId::level_codecs), "");
-    EXPECT_EQ(set.text(OptionId::min_bytes), "1M");
-    EXPECT_EQ(in({"GC_LOG=info"}, file).text(OptionId::schedule), "0:1:4");
-}
-
 TEST(OptionLayers, PartsOfOneSettingMayComeFromEachLayer) {
     const OptionSet set = in({"GC_ENGINE=threads=2"}, "engine = ring,threads=1\nengine=bytes=8M\n");
     const OptionValue all = set.with_parts(OptionId::engine_strategy);
@@ -154,10 +144,9 @@ Status refuse_x(OptionId, std::string_view text) {
 }
 
 TEST(OptionLayers, ValuesThatFailFallToTheNextLayerWithTheirPlaces) {
-    OptionSet set = in({"GC_CODEC=x", "GC_LOG=x"}, "schedule = 0:2:4\nlog = x\ncodec = bf16\n");
+    OptionSet set = in({"GC_CODEC=x", "GC_LOG=x"}, "chunk_bytes = 2M\nlog = x\ncodec = bf16\n");
     set.leave_out_what_fails(refuse_x);
     EXPECT_EQ(set.text(OptionId::codec), "bf16");
-    EXPECT_EQ(set.text(OptionId::schedule), "0:2:4") << "no variable says the codec any more";
     EXPECT_EQ(set.text(OptionId::log), "warn");
     ASSERT_EQ(set.complaints().size(), 3U);
     EXPECT_EQ(set.complaints()[0].text, "environment: x is bad; ignored, bf16 (run.conf:3) holds");
@@ -189,6 +178,17 @@ TEST(OptionDoubt, IsAboutWhatIsIgnoredAndMayLimitLoss) {
     EXPECT_EQ(set.text(OptionId::codec), "2:4") << "what is allowed is still what was said";
 }
 
+TEST(OptionDoubt, IsAboutPartsToo) {
+    OptionSet set = in({"GC_CODEC=2:4,down=x"}, "codec = every=x\n");
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.doubt(), "GC_CODEC=down (environment), GC_CODEC=every (run.conf:1)");
+    EXPECT_EQ(in_environment({"GC_CODEC=2:4,dwon=bf16"}).doubt(), "GC_CODEC (environment)");
+    EXPECT_EQ(in({}, "codec = down=bf16,down=exact\n").doubt(), "what cannot be read (run.conf)");
+    for (const char* name : {"GC_LEVEL_CODECS", "GC_DOWN_CODEC", "GC_SCHEDULE", "GC_STEP_EVERY"})
+        EXPECT_EQ(in_environment({std::string(name) + "=exact"}).doubt(),
+                  std::string(name) + " (environment)");
+}
+
 TEST(OptionDoubt, AMisspeltNameMayHaveMeantToLimitLoss) {
     EXPECT_EQ(in_environment({"GC_TOLERENCE=abs=1e-4"}).doubt(), "GC_TOLERENCE (environment)");
     EXPECT_EQ(in_environment({"GC_TOL=abs=1e-4", "GC_MAXBYTES=1M"}).doubt(),
@@ -202,8 +202,7 @@ TEST(OptionDoubt, OfTheFileIsWhatNoVariableReplaces) {
     OptionSet file = in({}, "tolerance = x\nlog = x\n");
     file.leave_out_what_fails(refuse_x);
     EXPECT_EQ(file.doubt(), "GC_TOLERANCE (run.conf:1)");
-    OptionSet replaced =
-        in({"GC_TOLERANCE=abs=1e-4", "GC_CODEC=int8"}, "tolerance=x\nschedule=x\n");
+    OptionSet replaced = in({"GC_TOLERANCE=abs=1e-4", "GC_CODEC=int8"}, "tolerance=x\ncodec=x\n");
     replaced.leave_out_what_fails(refuse_x);
     EXPECT_EQ(replaced.doubt(), "");
 }

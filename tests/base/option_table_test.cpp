@@ -39,13 +39,6 @@ TEST(OptionTable, NamesAreUniqueAndTheInfoKeyIsTheVariableInLowerCase) {
     }
 }
 
-TEST(OptionTable, ThreeOfTheProjectsSettingsSayTheCodecTheStrongestLast) {
-    std::vector<OptionId> ids;
-    for (const OptionInfo& row : option_table().first(GRADCOLL_BUILT_IN_OPTIONS))
-        if (row.says == Says::the_codec) ids.push_back(row.id);
-    EXPECT_EQ(ids, (std::vector{OptionId::codec, OptionId::level_codecs, OptionId::schedule}));
-}
-
 /// The pages may name these besides settings: programs, handles, a misspelling that is shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
@@ -164,6 +157,15 @@ TEST(OptionParts, APathStandsLastWithItsCommas) {
               "'span=' is no word of GC_TRACE; allowed: spans=");
 }
 
+TEST(OptionParts, OfACodecAreNotTheKindsOfLinks) {
+    EXPECT_EQ(split(OptionId::codec, "host=exact, switch=bound/abs=1e-3,down=bf16"),
+              "[GC_CODEC host=exact,switch=bound/abs=1e-3][GC_CODEC=down bf16]");
+    EXPECT_EQ(split(OptionId::codec, "0:4:4,500:2:4,every=calls:7"),
+              "[GC_CODEC 0:4:4,500:2:4][GC_CODEC=every calls:7]");
+    EXPECT_EQ(split(OptionId::codec, "numa=2:4"),
+              "'numa=' is no word of GC_CODEC; allowed: host=, switch=, between=, down=, every=");
+}
+
 TEST(OptionParts, AreJoinedToWhatSplitsAgain) {
     const auto joined = [](std::string_view strategy, std::string_view threads) {
         std::vector<std::string> texts;
@@ -188,6 +190,10 @@ TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
     EXPECT_EQ(meant_by("GC_ENGINE_THREADS"), "GC_ENGINE=threads");
     EXPECT_EQ(meant_by("engine_pack_bytes"), "GC_ENGINE=pack");
     EXPECT_EQ(meant_by("GC_REPORT_FILE"), "GC_REPORT=file");
+    EXPECT_EQ(meant_by("GC_LEVEL_CODECS"), "GC_CODEC");
+    EXPECT_EQ(meant_by("GC_SCHEDULE"), "GC_CODEC");
+    EXPECT_EQ(meant_by("GC_DOWN_CODEC"), "GC_CODEC=down");
+    EXPECT_EQ(meant_by("GC_STEP_EVERY"), "GC_CODEC=every");
     EXPECT_EQ(meant_by("GC_TRACE_SPANS"), "GC_TRACE=spans");
     EXPECT_EQ(meant_by("GC_NIC_DIR"), "GC_NIC=dir");
     EXPECT_EQ(meant_by("GC_DEVICE_MPI"), "GC_DEVICE=mpi");

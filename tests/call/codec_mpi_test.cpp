@@ -205,8 +205,8 @@ TEST(Codec, LevelsMayHaveTheirOwn) {
     for (const char* levels : {"exact,2:4", "2:4,exact", "bf16,1:4", "int8,int4"})
         for (const char* down : {"same", "exact", "bf16"}) {
             const OwnComm comm("((0 1) (" + ranks_from(2, n) + "))");
-            comm.set("gc_level_codecs", levels);
-            comm.set("gc_down_codec", down);
+            comm.set("gc_codec", levels);
+            comm.set("gc_codec", (std::string("down=") + down).c_str());
             expect_codecs(comm, levels, down);
             std::vector<float> values = floats<float>(comm.rank(), 8000);
             ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 8000, MPI_FLOAT, MPI_SUM, comm),
@@ -225,7 +225,7 @@ TEST(Codec, BetweenHostsOnlySendsMoreThanByLevelAndLessThanExactly) {
     for (const char* levels : {"exact,2:4", "between=2:4", "between=exact"}) {
         const OwnComm comm("switch(host(numa(0 1) numa(2 3)) " + ranks_from(4, n) + ")");
         comm.set("gc_exchange", "direct");
-        comm.set("gc_level_codecs", levels);
+        comm.set("gc_codec", levels);
         std::vector<float> values = floats<float>(comm.rank(), 80000);
         ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 80000, MPI_FLOAT, MPI_SUM, comm),
                   MPI_SUCCESS);
@@ -280,7 +280,7 @@ TEST(Codec, CallsThatTheScheduleMayCompressAdvanceItsStepIfTold) {
     ASSERT_EQ(GC_Comm_set_schedule(comm, "0:exact,1:2:4,2:1:4"), MPI_SUCCESS);
     const auto standing = bytes_of_calls(comm, 3);
     EXPECT_EQ(standing, std::vector(3, standing[0]));
-    comm.set("gc_step_every", "calls:2");
+    comm.set("gc_codec", "every=calls:2");
     std::vector<unsigned long long> sent;
     for (int i = 0; i < 6; ++i) {
         std::vector<int> integers(20000, 1);

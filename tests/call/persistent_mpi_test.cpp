@@ -135,7 +135,7 @@ TEST(Persistent, StartingTwiceIsAnErrorThatSaysSo) {
 TEST(Persistent, SchedulePhasesChangeTheCodecByStart) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
-    const Info info{{"gc_schedule", "0:4:4,2:2:4,3:1:4"}};
+    const Info info{{"gc_codec", "0:4:4,2:2:4,3:1:4"}};
     Tensor tensor(comm, 40000, 1, info);
     std::vector<unsigned long long> sent;
     for (int step = 0; step < 4; ++step) {
@@ -186,7 +186,7 @@ TEST(Persistent, FeedbackMakesTheSumOverStepsRight) {
 TEST(Persistent, AnExactStepFlushesTheResidual) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nothing is compressed";
-    const Info info{{"gc_schedule", "0:2:4,1:exact"}};
+    const Info info{{"gc_codec", "0:2:4,1:exact"}};
     Tensor tensor(comm, 4096, 7, info);
     const std::vector<float> exact = exact_sum(tensor.in, comm);
     tensor.run();

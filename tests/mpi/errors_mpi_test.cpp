@@ -136,7 +136,7 @@ TEST_F(Errors, UnknownKeyNamesTheNearest) {
 }
 
 TEST_F(Errors, SchedulesMustStartAtZeroAndIncrease) {
-    expect_error(GC_Comm_set_schedule(comm, "5:2:4"), MPI_ERR_ARG, {"gc_schedule", "step 0"});
+    expect_error(GC_Comm_set_schedule(comm, "5:2:4"), MPI_ERR_ARG, {"schedule", "step 0"});
     expect_error(GC_Comm_set_schedule(comm, "0:4:4,10:2:4,10:1:4"), MPI_ERR_ARG,
                  {"phase 3", "increase"});
     expect_error(GC_Comm_set_schedule(comm, "0:9:4"), MPI_ERR_ARG, {"phase 1", "9:4"});

@@ -27,7 +27,7 @@ class Settings(unittest.TestCase):
 
     def test_the_step_chooses_the_phase_of_the_schedule(self):
         comm = WORLD.Dup()
-        gradcoll.set_option(comm, "gc_schedule", "0:4:4,10:2:4")
+        gradcoll.set_option(comm, "gc_codec", "0:4:4,10:2:4")
         for step, compressed in [(0, 0), (9, 0), (10, 1), (3, 0)]:
             gradcoll.set_step(comm, step)
             gradcoll.reset_stats(comm)

@@ -152,9 +152,9 @@ class Sums(unittest.TestCase):
     def test_the_users_communicator_keeps_its_settings(self):
         comm = WORLD.Dup()
         gradcoll.set_codec(comm, "bf16")
-        state = gradcoll.torch.State(comm, codec="2:4", options={"gc_down_codec": "bf16"})
+        state = gradcoll.torch.State(comm, codec="2:4", options={"gc_codec": "down=bf16"})
         step(model_with(state))
-        self.assertEqual(gradcoll.get_option(state.attach(), "gc_down_codec"), "bf16")
+        self.assertEqual(gradcoll.get_option(state.attach(), "gc_codec"), "2:4,down=bf16")
         self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "bf16")
         self.assertEqual(gradcoll.stats(comm).calls_tree, 0)
         state.close()

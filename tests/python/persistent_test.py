@@ -65,7 +65,7 @@ class Compressed(unittest.TestCase):
 
     def test_a_schedule_changes_the_codec_by_step(self):
         array = random_vector(COMPRESSIBLE)
-        options = {"gc_schedule": "0:4:4,2:2:4", "gc_feedback": "off"}
+        options = {"gc_codec": "0:4:4,2:2:4", "gc_feedback": "off"}
         with gradcoll.Persistent(array, options=options) as request:
             errors = []
             for step in [None, None, None, 0]:
@@ -107,7 +107,7 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(gradcoll.Error, "gc_codecs"):
             gradcoll.Persistent(numpy.zeros(4), options={"gc_codecs": "2:4"})
         with self.assertRaisesRegex(gradcoll.Error, "steps must increase"):
-            gradcoll.Persistent(numpy.zeros(4), options={"gc_schedule": "0:2:4,0:1:4"})
+            gradcoll.Persistent(numpy.zeros(4), options={"gc_codec": "0:2:4,0:1:4"})
 
     def test_a_second_start_is_refused_and_the_first_goes_on(self):
         with gradcoll.Persistent(numpy.ones(100_000)) as request:

@@ -40,7 +40,7 @@ TEST(ConfigTable, EverySettingHasALineWithValueAndPlace) {
     EXPECT_EQ(line_of(table, "GC_MIN_BYTES"), "GC_MIN_BYTES = 1M # environment");
     EXPECT_EQ(line_of(table, "GC_CODEC"), "GC_CODEC = 2:4 # run.conf:1");
     EXPECT_EQ(line_of(table, "GC_LOG"), "GC_LOG = warn # default");
-    EXPECT_EQ(line_of(table, "GC_SCHEDULE"), "GC_SCHEDULE = # default");
+    EXPECT_EQ(line_of(table, "GC_TUNING_FILE"), "GC_TUNING_FILE = # default");
     EXPECT_EQ(line_of(table, "# GC_CONFIG_FILE"), "# GC_CONFIG_FILE = run.conf # environment");
 }
 

@@ -27,7 +27,7 @@ TEST(Settings, DefaultsAreExactWithFeedbackOn) {
 
 TEST(Settings, LevelCodecsRepeatTheLast) {
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact, 2:4").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "exact, 2:4").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     const Tree tree = tree_from_expression("(((0 1) 2) 3)", 4).value();
@@ -39,13 +39,13 @@ TEST(Settings, LevelCodecsRepeatTheLast) {
 
 TEST(Settings, CodecsMayBeSaidByKindOfLink) {
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "host = exact, switch = 2:4").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "host = exact, switch = 2:4").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     EXPECT_EQ(settings->codecs(), HopCodecs::by_link(CodecId::exact, CodecId::nm_2_4));
     EXPECT_TRUE(settings->compresses(ElementType::f32, 0));
     EXPECT_FALSE(settings->compresses(ElementType::i32, 0));
-    const Status unknown = check_setting(OptionId::level_codecs, "numa=2:4");
+    const Status unknown = check_setting(OptionId::codec, "numa=2:4");
     EXPECT_NE(unknown.message().find("'numa' is no kind of link"), std::string::npos);
 }
 
@@ -81,11 +81,11 @@ TEST(Settings, CodecsAndToleranceMustFitTogether) {
               "gc_tolerance");
     EXPECT_EQ(refusal({{OptionId::codec, "bound/abs=1e-3"}}), "");
     EXPECT_EQ(refusal({{OptionId::codec, "bound"}, {OptionId::tolerance, "abs=1e-3"}}), "");
-    EXPECT_EQ(refusal({{OptionId::level_codecs, "exact,bound"},
+    EXPECT_EQ(refusal({{OptionId::codec, "exact,bound"},
                        {OptionId::down_codec, "exact"},
                        {OptionId::tolerance, "abs=1e-3"}}),
               "");
-    EXPECT_EQ(refusal({{OptionId::schedule, "0:2:4"}, {OptionId::tolerance, "abs=1e-3"}}),
+    EXPECT_EQ(refusal({{OptionId::codec, "0:2:4"}, {OptionId::tolerance, "abs=1e-3"}}),
               "codec \"2:4\" cannot be told to keep gc_tolerance; allowed with it: exact, bound, "
               "int8, int4, int16, or no codec");
     EXPECT_NE(refusal({{OptionId::codec, "bound/abs=1e-3"}, {OptionId::tolerance, "abs=1e-3"}}),
@@ -104,30 +104,36 @@ TEST(Settings, QuantizersWaitForATolerance) {
     text.set(OptionId::down_codec, "int16");
     EXPECT_EQ(name_of(Settings::parse(text)->codec), "int8/abs=call");
     EXPECT_EQ(name_of(*Settings::parse(text)->down_codec), "int16/abs=call");
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact,int4").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "exact,int4").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,int4/abs=call");
-    ASSERT_TRUE(text.say(OptionId::schedule, "0:exact,500:int8").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "0:exact,500:int8").ok());
     EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "int8/abs=call");
 }
 
 TEST(Settings, ParametersOfCodecsMayStandInEveryList) {
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "host=exact,switch=bound/abs=1e-3").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "host=exact,switch=bound/abs=1e-3").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "between=bound/abs=0.001");
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "exact,bound/abs=1e-3,bound/abs=2e-3").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "exact,bound/abs=1e-3,bound/abs=2e-3").ok());
     EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,bound/abs=0.001,bound/abs=0.002");
-    ASSERT_TRUE(text.say(OptionId::schedule, "0:exact,500:bound/abs=1e-3").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "0:exact,500:bound/abs=1e-3").ok());
     EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "bound/abs=0.001");
 }
 
-TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
+TEST(Settings, TheFormOfACodecSaysWhetherItIsOneSeveralOrASchedule) {
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::schedule, "0:2:4").ok());
-    ASSERT_TRUE(text.say(OptionId::codec, "bf16").ok());
-    EXPECT_EQ(text[OptionId::schedule], "");
-    EXPECT_EQ(Settings::parse(text)->codecs(), HopCodecs{CodecId::bf16});
-    ASSERT_TRUE(text.say(OptionId::level_codecs, "1:4").ok());
-    EXPECT_EQ(text[OptionId::codec], "exact");
+    const auto parsed = [&](const char* codec) {
+        EXPECT_TRUE(text.say(OptionId::codec, codec).ok()) << codec;
+        return Settings::parse(text).value();
+    };
+    EXPECT_EQ(parsed("2:4").codec, CodecId::nm_2_4);
+    EXPECT_TRUE(parsed("2:4+int8").schedule.empty());
+    EXPECT_EQ(parsed("exact,2:4").codecs(), (HopCodecs{CodecId::exact, CodecId::nm_2_4}));
+    EXPECT_EQ(parsed(" 0 : 2:4").schedule.codec_at(0), CodecId::nm_2_4);
+    EXPECT_EQ(parsed("0:bf16,7:exact").schedule.codec_at(7), CodecId::exact);
+    EXPECT_EQ(parsed("bf16").codecs(), HopCodecs{CodecId::bf16});
+    EXPECT_NE(check_setting(OptionId::codec, "5:bf16").message().find("must begin at step 0"),
+              std::string::npos);
 }
 
 TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
@@ -142,7 +148,7 @@ TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
 TEST(Settings, StepsMayBeCountedInCalls) {
     EXPECT_EQ(Settings::parse(SettingsText::defaults())->calls_per_step, 0U);
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::step_every, "calls:161").ok());
+    ASSERT_TRUE(text.say(OptionId::codec, "every=calls:161").ok());
     EXPECT_EQ(Settings::parse(text)->calls_per_step, 161U);
     for (const char* bad :
          {"161", "calls:", "calls:-1", "calls:1e3", "steps:4", "calls:2000000000"})
@@ -199,11 +205,11 @@ TEST(Settings, BuilderAndExchangesAreThoseOfTheTables) {
 
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
-        {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
+        {OptionId::codec, "5:4"},           {OptionId::codec, "exact,,2:4"},
         {OptionId::down_codec, "x"},        {OptionId::min_bytes, "-1"},
         {OptionId::tree_min_bytes, "1X"},   {OptionId::exchange, "star"},
         {OptionId::chunk_bytes, "small"},   {OptionId::chunks_in_flight, "17"},
-        {OptionId::schedule, "3:2:4"},      {OptionId::feedback, "maybe"},
+        {OptionId::codec, "3:2:4"},         {OptionId::feedback, "maybe"},
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},

@@ -95,8 +95,7 @@ TEST(Explain, FollowsThresholdsLevelsAndChunks) {
     comm.set("gc_tree_min_bytes", "100K");
     comm.set("gc_min_bytes", "200K");
     comm.set("gc_max_bytes", "1M");
-    comm.set("gc_level_codecs", "exact,1:4");
-    comm.set("gc_down_codec", "bf16");
+    comm.set("gc_codec", "exact,1:4,down=bf16");
     comm.set("gc_chunk_bytes", "64K");
     comm.set("gc_exchange", "ring");
     explain_and_do_all(comm);

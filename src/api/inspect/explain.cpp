@@ -53,15 +53,12 @@ ExplainedSetting explained(OptionId id, const SettingsText& text) {
 
 /// Returns the options in the order in which they are told; new ones come last.
 std::vector<OptionId> deciding_options() {
-    std::vector<OptionId> ids = {OptionId::tree_min_bytes,   OptionId::min_bytes,
-                                 OptionId::max_bytes,        OptionId::codec,
-                                 OptionId::level_codecs,     OptionId::schedule,
-                                 OptionId::step_every,       OptionId::down_codec,
-                                 OptionId::compress_comms,   OptionId::compress_calls,
-                                 OptionId::exchange,         OptionId::chunk_bytes,
-                                 OptionId::chunks_in_flight, OptionId::shm_bytes,
-                                 OptionId::compress_if,      OptionId::tolerance,
-                                 OptionId::tuning_file};
+    std::vector<OptionId> ids = {
+        OptionId::tree_min_bytes, OptionId::min_bytes,        OptionId::max_bytes,
+        OptionId::codec,          OptionId::step_every,       OptionId::down_codec,
+        OptionId::compress_comms, OptionId::compress_calls,   OptionId::exchange,
+        OptionId::chunk_bytes,    OptionId::chunks_in_flight, OptionId::shm_bytes,
+        OptionId::compress_if,    OptionId::tolerance,        OptionId::tuning_file};
     for (const OptionInfo& option : option_table()) {
         const SettingRow& row = setting_of(option.id);
         if (row.read != nullptr && row.shapes_calls &&

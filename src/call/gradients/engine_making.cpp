@@ -22,7 +22,9 @@ Status check_fits_engines(const Settings& settings) {
                 "allowed: per-hop"};
     if (!settings.schedule.empty())
         return {Code::invalid_argument,
-                "gc_schedule is not for engines, which have no steps; allowed: none"};
+                "a schedule in gc_codec is not for engines, which have no steps; allowed: a codec, "
+                "or a "
+                "list of them by level or kind of link"};
     return {};
 }
 

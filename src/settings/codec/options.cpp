@@ -8,33 +8,51 @@ OptionInfo codec_option_row() {
             .info_key = "gc_codec",
             .default_value = "exact",
             .allowed =
-                "a codec name; gradcoll info lists them; any lossy one with +zstd or +lz4 behind",
-            .help = "compression inside each hop; anything but exact is lossy",
-            .says = Says::the_codec,
-            .limits_loss = true};
-}
-
-OptionInfo level_codecs_option_row() {
-    return {.variable = "GC_LEVEL_CODECS",
-            .info_key = "gc_level_codecs",
-            .default_value = "",
-            .allowed =
-                "codec names, comma separated: the first for the level nearest the ranks, the last "
-                "for all above; or by kind of link: host=CODEC (inside hosts), switch=CODEC "
-                "(between them), between=CODEC (the same, inside hosts exact)",
-            .help = "one codec a level of the tree or a kind of link, instead of gc_codec for all",
-            .says = Says::the_codec,
-            .limits_loss = true};
+                "a codec name (gc_info lists them; any lossy one with +zstd or +lz4 behind); names "
+                "with commas: the first for the level nearest the ranks, the last for all above; "
+                "by kind of link: host=CODEC (inside hosts), switch=CODEC (between them), "
+                "between=CODEC (the same, inside hosts exact); or by training step: STEP:CODEC "
+                "with commas, steps increasing from 0",
+            .help =
+                "compression inside each hop; anything but exact is lossy. Of 0:4:4,500:2:4 the "
+                "step is advanced by GC_Step, persistent starts or every=",
+            .limits_loss = true,
+            .own_words = "host=, switch=, between=",
+            .also_sought_as = "LEVEL_CODECS,SCHEDULE"};
 }
 
 OptionInfo down_codec_option_row() {
     return {
-        .variable = "GC_DOWN_CODEC",
-        .info_key = "gc_down_codec",
+        .variable = "GC_CODEC=down",
+        .info_key = "gc_codec=down",
         .default_value = "same",
         .allowed = "same or a codec name",
         .help = "codec of the way down (allgather phase); same: that of the highest lossy level",
-        .limits_loss = true};
+        .limits_loss = true,
+        .also_sought_as = "DOWN_CODEC"};
+}
+
+OptionInfo step_every_option_row() {
+    return {.variable = "GC_CODEC=every",
+            .info_key = "gc_codec=every",
+            .default_value = "none",
+            .allowed = "none, or calls:N with N from 1 to 1000000000",
+            .help =
+                "calls:N: every N calls of a communicator that may be compressed at some step "
+                "advance its step by one; for programs that do not call GC_Step",
+            .limits_loss = true,
+            .also_sought_as = "STEP_EVERY"};
+}
+
+OptionInfo feedback_option_row() {
+    return {
+        .variable = "GC_FEEDBACK",
+        .info_key = "gc_feedback",
+        .default_value = "on",
+        .allowed = "on, off",
+        .help =
+            "error feedback of persistent requests, and of gradients of engines, whose codec is "
+            "lossy"};
 }
 
 OptionInfo tolerance_option_row() {

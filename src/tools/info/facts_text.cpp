@@ -21,8 +21,6 @@ std::string source_text(const GC_Setting& setting) {
     return fmt::format("{} {}", setting.source, setting.place);
 }
 
-constexpr const char* setting_codecs[] = {"GC_CODEC", "GC_LEVEL_CODECS", "GC_SCHEDULE"};
-
 std::string value_of(std::string_view variable) {
     for (const GC_Setting& setting : settings())
         if (setting.variable == variable) return setting.value;
@@ -80,15 +78,13 @@ void add_hints_on_build(const GC_Build& build, std::vector<std::string>& hints) 
 }
 
 void add_hints_on_codecs(std::vector<std::string>& hints) {
-    for (const char* variable : setting_codecs) {
-        const std::string value = value_of(variable);
-        if (value.empty() || value == "exact") continue;
-        hints.push_back(
-            fmt::format("{}={} is for every communicator of the program: floating-point sums "
-                        "from GC_MIN_BYTES up are approximate where the codec is lossy; "
-                        "GC_COMPRESS_COMMS and GC_COMPRESS_CALLS narrow it down",
-                        variable, value));
-    }
+    const std::string value = value_of("GC_CODEC");
+    if (value == "exact") return;
+    hints.push_back(
+        fmt::format("GC_CODEC={} is for every communicator of the program: floating-point sums "
+                    "from GC_MIN_BYTES up are approximate where the codec is lossy; "
+                    "GC_COMPRESS_COMMS and GC_COMPRESS_CALLS narrow it down",
+                    value));
 }
 
 /// Returns whether the setting fits. plain_name() removes prefix and case from pattern and names

@@ -11,7 +11,7 @@ namespace gradcoll::plan {
 
 struct Way {
     std::string algorithm;  ///< "auto", "tree, direct", "flat ring, ranks in order", ...
-    std::string codecs;     ///< as for GC_LEVEL_CODECS: "2:4", "exact,2:4", "between=2:4"
+    std::string codecs;     ///< as for GC_CODEC: "2:4", "exact,2:4", "between=2:4"
     bool lossy = false;
     std::int64_t chunk_elems = 0;  ///< 0: the whole vector
     gradcoll::Forecast forecast;

@@ -422,7 +422,7 @@ TEST(EngineCalls, SettingsThatEnginesCannotKeepAreRefused) {
         EXPECT_EQ(engine, GC_ENGINE_NULL);
     };
     expect_refused("gc_tolerance", "abs=1", "gc_tolerance");
-    expect_refused("gc_schedule", "0:2:4", "gc_schedule");
+    expect_refused("gc_codec", "0:2:4", "schedule in gc_codec");
     expect_refused("gc_engine", "star", "tree, ring, ps");
     expect_refused("gc_engine", "threads=65", "64");
     expect_refused("gc_engine", "ring,thread=2", "threads=, bytes=");

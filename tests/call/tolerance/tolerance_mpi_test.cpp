@@ -65,7 +65,7 @@ TEST(Tolerance, IsKeptWithAnySharesOfIt) {
             SCOPED_TRACE(tree + " " + codecs);
             const OwnComm comm(tree);
             comm.set("gc_tolerance", "abs=0.05");
-            comm.set("gc_level_codecs", codecs);
+            comm.set("gc_codec", codecs);
             for (const Value value : {evenly, smooth})
                 expect_kept(comm, value, Whole<double>(value, comm.size(), 20'000), "abs=", 0.05);
             EXPECT_EQ(comm.stats().calls_compressed, comm.size() > 1 ? 2U : 0U);

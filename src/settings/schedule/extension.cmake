@@ -1,6 +1,0 @@
-gradcoll_extension(option schedule SOURCES options.cpp)
-gradcoll_extension(option step_every)
-gradcoll_extension(option feedback)
-gradcoll_extension(setting schedule SOURCES readers.cpp)
-gradcoll_extension(setting step_every)
-gradcoll_extension(setting feedback)
