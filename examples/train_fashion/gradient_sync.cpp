@@ -37,7 +37,7 @@ class SettingsInfo {
         set("gc_compress_if", "always");
         set("gc_codec", codec_of(options));
         set("gc_feedback", options.feedback);
-        set("gc_min_bytes", options.min_bytes);
+        set("gc_compress_bytes", options.min_bytes);
     }
     ~SettingsInfo() { MPI_Info_free(&info_); }
     SettingsInfo(const SettingsInfo&) = delete;

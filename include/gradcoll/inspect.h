@@ -102,12 +102,12 @@ int GC_Predict_plan(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op
  * time, also before MPI_Init and after MPI_Finalize. Their texts are never NULL ("" where there is
  * nothing to say), belong to the library and never change. */
 
-/* A GC_Setting is one row of docs/settings.md, with the value for new communicators of this
- * process. */
+/* A GC_Setting is one row of docs/settings.md, a setting with its parts, with the value for new
+ * communicators of this process. */
 typedef struct {
-    const char* variable;      /* "GC_MIN_BYTES" */
-    const char* info_key;      /* "gc_min_bytes"; "" if it cannot be set for a communicator */
-    const char* value;         /* the value in force */
+    const char* variable;      /* "GC_COMPRESS_BYTES" */
+    const char* info_key;      /* "gc_compress_bytes"; "" if it cannot be set for a communicator */
+    const char* value;         /* the value in force, with parts that are no defaults */
     const char* default_value; /* "64K" */
     const char* allowed;       /* "bytes, with K, M or G" */
     const char* help;          /* "smaller calls are never compressed" */

@@ -17,11 +17,11 @@ typedef struct GC_Request_s* GC_Request;
 
 /* Plans and allocates everything for repeated sums of `sendbuf` into `recvbuf` (MPI_IN_PLACE
  * allowed). Collective; ranks call it in the same order. `info` (or MPI_INFO_NULL) holds settings
- * for this request alone: gc_codec, gc_feedback, gc_min_bytes, ...
- * (docs/settings.md); all ranks pass the same. Buffers must stay valid until
- * GC_Request_free. Errors: as GC_Allreduce; MPI_ERR_ARG for a setting (a codec on an integer type,
- * an unknown codec, a schedule that does not increase); MPI_ERR_OP for an op that is not MPI_SUM
- * with a lossy codec. Source: MPI 4.0 section 6.13 (persistent collective operations). */
+ * for this request alone: gc_codec, gc_feedback, gc_compress_bytes, ... (docs/settings.md);
+ * all ranks pass the same. Buffers must stay valid until GC_Request_free. Errors: as GC_Allreduce;
+ * MPI_ERR_ARG for a setting (a codec on an integer type, an unknown codec, a schedule that does not
+ * increase); MPI_ERR_OP for an op that is not MPI_SUM with a lossy codec. Source: MPI 4.0
+ * section 6.13 (persistent collective operations). */
 int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Info info, GC_Request* request);
 

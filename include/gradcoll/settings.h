@@ -21,8 +21,8 @@ int GC_Comm_attach(MPI_Comm comm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
  * (which gradcoll info prints), or several by level or kind of link: gc_codec without its parts. Calls
- * that cannot be compressed (integers, ops other than MPI_SUM, fewer than gc_min_bytes) stay exact.
- */
+ * that cannot be compressed (integers, ops other than MPI_SUM, sizes outside gc_compress_bytes)
+ * stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 
 /* Sets the codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the
@@ -37,8 +37,8 @@ int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule);
  * negative, MPI_ERR_COMM. */
 int GC_Step(MPI_Comm comm, long long step);
 
-/* Sets any setting by its info key ("gc_min_bytes", "256K"). Of a setting with parts ("gc_engine",
- * "threads=2") it sets those that the value names. */
+/* Sets any setting by its info key ("gc_compress_bytes", "256K"). Of a setting with parts
+ * ("gc_engine", "threads=2") it sets those that the value names. */
 int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value);
 /* Sets all gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
 int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);

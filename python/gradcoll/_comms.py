@@ -30,7 +30,7 @@ def attach(comm: Any = None) -> None:
 def set_codec(comm: Any, codec: str) -> None:
     """The codec of the communicator from now on: "exact", "2:4", "bf16", "int8", ... Collective.
 
-    Sums of fewer than gc_min_bytes, other ops and integers stay exact.
+    Sums of sizes outside gc_compress_bytes, other ops and integers stay exact.
     """
     comm = comm_or_world(comm)
     call(comm, lib.GC_Comm_set_codec, handle(comm), text_argument("codec", codec))
@@ -66,7 +66,7 @@ def info_with(settings: Mapping[str, str]) -> Iterator[Any]:
 
 
 def set_option(comm: Any, key: str, value: Any) -> None:
-    """Any setting by its info key, such as ("gc_min_bytes", "256K"). Collective."""
+    """Any setting by its info key, such as ("gc_compress_bytes", "256K"). Collective."""
     comm = comm_or_world(comm)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     call(comm, lib.GC_Comm_set_option, handle(comm), text_argument("key", key), text_argument("value", text))

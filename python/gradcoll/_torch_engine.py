@@ -61,7 +61,7 @@ class NamedGradients:
             self._is_warming_up = self.step < self.warmup_steps and self.codec not in EXACT
             codec = "exact" if self._is_warming_up else self.codec
             feedback = "on" if self.error_feedback else "off"
-            chosen = {"gc_min_bytes": self.min_bytes, "gc_feedback": feedback}
+            chosen = {"gc_compress_bytes": self.min_bytes, "gc_feedback": feedback}
             self._engine = Engine(self.comm, codec, {**chosen, **self.options})
         return self._engine
 

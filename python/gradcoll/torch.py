@@ -217,7 +217,7 @@ class State:
 
     def _choose_settings(self, own: MPI.Comm) -> None:
         attach(own)
-        set_option(own, "gc_min_bytes", self.min_bytes)
+        set_option(own, "gc_compress_bytes", self.min_bytes)
         if self.warmup_steps > 0:
             set_option(own, "gc_codec", f"0:exact,{self.warmup_steps}:{self.codec}")
         else:

@@ -1,7 +1,8 @@
 // base/config_file.hpp - a file of settings: lines `NAME = VALUE`, `#` begins a comment.
 //
-// NAME is the variable (GC_MIN_BYTES) or the info key (gc_min_bytes), with or without "gc_", in any
-// case. A VALUE may stand in "double" or 'single' quotes, inside which `#` is a letter; outside,
+// NAME is the variable (GC_COMPRESS_BYTES) or the info key (gc_compress_bytes), with or without
+// "gc_", in any case. A VALUE may stand in "double" or 'single' quotes, inside which `#` is a
+// letter; outside,
 // `#` begins a comment at the start of the line or after a blank. Lines may end in CR LF, the file
 // may begin with a UTF-8 byte order mark. What cannot be read is left out with a complaint.
 #pragma once

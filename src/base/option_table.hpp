@@ -32,11 +32,12 @@ inline constexpr std::size_t most_options = 64;
 /// An option whose variable is "GC_ENGINE=threads" is a part: the word threads in the values of
 /// GC_ENGINE, its whole, as in GC_ENGINE=ring,threads=2 (base/option_parts.hpp).
 struct OptionInfo {
-    OptionId id{};                ///< set by the table
-    OptionId whole{};             ///< set by the table; of what is no part: its own id
-    std::string_view word{};      ///< set by the table: "threads"; empty if it is no part
-    std::string_view variable;    ///< "GC_MIN_BYTES"
-    std::string_view info_key{};  ///< "gc_min_bytes"; empty if it cannot be set per communicator
+    OptionId id{};              ///< set by the table
+    OptionId whole{};           ///< set by the table; of what is no part: its own id
+    std::string_view word{};    ///< set by the table: "threads"; empty if it is no part
+    std::string_view variable;  ///< "GC_COMPRESS_BYTES"
+    std::string_view
+        info_key{};  ///< "gc_compress_bytes"; empty if it cannot be set per communicator
     std::string_view default_value;
     std::string_view allowed{};  ///< for messages and help: "bytes, with K, M or G"; empty: tables
                                  ///< of higher folders know it (allowed_of() in settings)

@@ -24,7 +24,7 @@ constexpr const char* reasons[] = {
     "a buffer is memory of a device that is not in use",
     "vector has no elements",
     "vector is shorter than gc_tree_min_bytes",
-    "vector is longer than gc_max_bytes, and exact ones shorter than gc_tree_min_bytes pass",
+    "vector is longer than gc_compress_bytes, and exact ones shorter than gc_tree_min_bytes pass",
     ("GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
      "gc_tree_min_bytes pass"),
     ("gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "

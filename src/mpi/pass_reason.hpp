@@ -27,7 +27,7 @@ enum class PassReason : std::uint8_t {
     // what is not worth it, or not wanted
     empty_vector,  ///< MPI returns at once, where ranks of ours would wait for each other
     short_vector,
-    short_beyond_max_bytes,  ///< the call is exact because of gc_max_bytes, and short
+    short_beyond_max_bytes,  ///< the call is exact because of gc_compress_bytes, and short
     short_in_exact_comm,     ///< the call is exact because of GC_COMPRESS_COMMS, and short
     short_in_exact_call,     ///< the call is exact because of gc_compress_calls, and short
     short_without_codec,     ///< the call is exact because its codec does not pay, and short

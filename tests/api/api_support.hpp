@@ -82,7 +82,7 @@ class OwnComm : public PlainComm {
     explicit OwnComm(const std::string& tree) {
         EXPECT_EQ(GC_Comm_set_option(*this, "gc_topology", tree.c_str()), MPI_SUCCESS) << tree;
         set("gc_tree_min_bytes", "0");
-        set("gc_min_bytes", "0");
+        set("gc_compress_bytes", "0");
     }
     void set(const char* key, const char* value) const {
         EXPECT_EQ(GC_Comm_set_option(*this, key, value), MPI_SUCCESS) << key << '=' << value;

@@ -71,7 +71,8 @@ TEST(ConfigFile, LinesThatCannotBeReadAreNamedAndTheOthersCount) {
     const std::pair<const char*, const char*> cases[] = {
         {"GC_CODEC 2:4", "run.conf:2: 'GC_CODEC 2:4' is ignored; allowed is NAME = VALUE"},
         {"gc_min_byte = 1",
-         "run.conf:2: gc_min_byte is not a setting and is ignored; did you mean GC_MIN_BYTES?"},
+         "run.conf:2: gc_min_byte is not a setting and is ignored; did you mean "
+         "GC_COMPRESS_BYTES?"},
         {"= 1", "run.conf:2: '= 1' is ignored; allowed is NAME = VALUE"},
         {"codec = \"2:4", "run.conf:2: the quote of codec is not closed; ignored"},
         {"codec = \"2:4\" x", "run.conf:2: 'x' follows the quotes of codec; ignored"},

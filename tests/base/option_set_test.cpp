@@ -62,7 +62,7 @@ TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
     ASSERT_EQ(set.complaints().size(), 1U);
     EXPECT_EQ(set.complaints()[0].text,
               "the environment variable GC_MINBYTES is not a setting and is ignored; did you mean "
-              "GC_MIN_BYTES?");
+              "GC_COMPRESS_BYTES?");
 }
 
 TEST(OptionSet, AVariableFarFromAllIsNamedWithoutASuggestion) {
@@ -120,9 +120,10 @@ OptionSet in(const std::vector<std::string_view>& environment, std::string_view 
 }
 
 TEST(OptionLayers, TheEnvironmentIsStrongerThanTheFileAndThatThanTheDefault) {
-    const OptionSet set = in({"GC_MIN_BYTES= 4M "}, "min_bytes = 1M\n\nchunk_bytes = 2M\nlog =\n");
-    EXPECT_EQ(set.text(OptionId::min_bytes), "4M");
-    EXPECT_EQ(set.place(OptionId::min_bytes), "environment");
+    const OptionSet set =
+        in({"GC_COMPRESS_BYTES= 4M "}, "compress_bytes = 1M\n\nchunk_bytes = 2M\nlog =\n");
+    EXPECT_EQ(set.text(OptionId::compress_bytes), "4M");
+    EXPECT_EQ(set.place(OptionId::compress_bytes), "environment");
     EXPECT_EQ(set.text(OptionId::chunk_bytes), "2M");
     EXPECT_EQ(set.source(OptionId::chunk_bytes), OptionSource::config_file);
     EXPECT_EQ(set.place(OptionId::chunk_bytes), "run.conf:3");
@@ -191,8 +192,8 @@ TEST(OptionDoubt, IsAboutPartsToo) {
 
 TEST(OptionDoubt, AMisspeltNameMayHaveMeantToLimitLoss) {
     EXPECT_EQ(in_environment({"GC_TOLERENCE=abs=1e-4"}).doubt(), "GC_TOLERENCE (environment)");
-    EXPECT_EQ(in_environment({"GC_TOL=abs=1e-4", "GC_MAXBYTES=1M"}).doubt(),
-              "GC_TOL (environment), GC_MAXBYTES (environment)");
+    EXPECT_EQ(in_environment({"GC_TOL=abs=1e-4", "GC_MAX_BYTES=1M"}).doubt(),
+              "GC_TOL (environment), GC_MAX_BYTES (environment)");
     EXPECT_EQ(in_environment({"GC_TOLERANCE_ABS=1e-4"}).doubt(), "GC_TOLERANCE_ABS (environment)");
     EXPECT_EQ(in_environment({"GC_SOMETHING_FAR_OFF=1", "GC_CHUNK_BYTE=1", "GC_MARKERS=4"}).doubt(),
               "");
@@ -208,10 +209,12 @@ TEST(OptionDoubt, OfTheFileIsWhatNoVariableReplaces) {
 }
 
 TEST(OptionDoubt, LinesThatCannotBeReadMayLimitLoss) {
-    for (const char* line : {"GC_TOLERANCE abs=1e-4", "tolerence = abs=1e-4", "max_bytes = \"1M",
-                             "min_bytes = '1M' 2M", "GC_CONFIG_FILE = more.conf"})
+    for (const char* line :
+         {"GC_TOLERANCE abs=1e-4", "tolerence = abs=1e-4", "compress_bytes = \"1M",
+          "compress_bytes = '1M' 2M", "GC_CONFIG_FILE = more.conf"})
         EXPECT_EQ(in({}, line).doubt(), "what cannot be read (run.conf)") << line;
-    for (const char* line : {"chunk_byte = 1M", "log = \"info", "min_bytes = 1M\nmin_bytes = 2M"})
+    for (const char* line :
+         {"chunk_byte = 1M", "log = \"info", "compress_bytes = 1M\ncompress_bytes = 2M"})
         EXPECT_EQ(in({}, line).doubt(), "") << line;
     EXPECT_EQ(in({}, std::string(longest_config_line + 1, 'x')).doubt(),
               "what cannot be read (run.conf)");

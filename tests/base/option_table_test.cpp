@@ -39,13 +39,14 @@ TEST(OptionTable, NamesAreUniqueAndTheInfoKeyIsTheVariableInLowerCase) {
     }
 }
 
-/// The pages may name these besides settings: programs, handles, a misspelling that is shown, and
+/// The pages may name these besides settings: programs, handles, misspellings that are shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
-    "gc_bench allreduce",   "gradcoll info",      "gc_bench kernels", "gc_bench lane",    "gradcoll trace", "gc_nic",
-    "gc_nicd",        "gradcoll plan",      "gc_bench ratio",   "gc_bench regret",  "gradcoll simulate",    "gradcoll top",
-    "gc_tune",        "GC_PROFILE",   "gc_profile", "GC_FLOAT16", "GC_BFLOAT16",    "GC_MIN_BYTE",
-    "GC_TREE_ORIGIN", "GC_TOLERENCE", "GC_TOL"};
+    "gc_bench allreduce", "gradcoll info",     "gc_bench kernels",   "gc_bench lane",      "gradcoll trace",
+    "gc_nic",       "gc_nicd",     "gradcoll plan",      "gc_bench ratio",     "gc_bench regret",
+    "gradcoll simulate",  "gradcoll top",      "gc_tune",      "GC_PROFILE",   "gc_profile",
+    "GC_FLOAT16",   "GC_BFLOAT16", "GC_MIN_BYTES", "gc_max_bytes", "GC_TREE_ORIGIN",
+    "GC_TOLERENCE", "GC_TOL"};
 
 bool is_a_setting_or_known(const std::string& name) {
     if (name.starts_with("GC_TEST_")) return true;
@@ -192,6 +193,8 @@ TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
     EXPECT_EQ(meant_by("GC_REPORT_FILE"), "GC_REPORT=file");
     EXPECT_EQ(meant_by("GC_LEVEL_CODECS"), "GC_CODEC");
     EXPECT_EQ(meant_by("GC_SCHEDULE"), "GC_CODEC");
+    EXPECT_EQ(meant_by("GC_MIN_BYTES"), "GC_COMPRESS_BYTES");
+    EXPECT_EQ(meant_by("GC_MAX_BYTES"), "GC_COMPRESS_BYTES");
     EXPECT_EQ(meant_by("GC_DOWN_CODEC"), "GC_CODEC=down");
     EXPECT_EQ(meant_by("GC_STEP_EVERY"), "GC_CODEC=every");
     EXPECT_EQ(meant_by("GC_TRACE_SPANS"), "GC_TRACE=spans");
@@ -208,8 +211,9 @@ TEST(OptionNames, ThatLookLikeSettingsOfAPartMeanIt) {
 }
 
 TEST(OptionNames, AreFoundInAnySpellingAndSuggestedOtherwise) {
-    for (const char* name : {"GC_MIN_BYTES", "gc_min_bytes", "min_bytes", "Min_Bytes"})
-        EXPECT_EQ(*option_of_name(name), OptionId::min_bytes) << name;
+    for (const char* name :
+         {"GC_COMPRESS_BYTES", "gc_compress_bytes", "compress_bytes", "Compress_Bytes"})
+        EXPECT_EQ(*option_of_name(name), OptionId::compress_bytes) << name;
     for (const char* name : {"", "gc_", "GC_GC_CODEC", "min bytes"})
         EXPECT_FALSE(option_of_name(name).ok()) << name;
     EXPECT_NE(option_of_name("codek").status().message().find("did you mean GC_CODEC?"),

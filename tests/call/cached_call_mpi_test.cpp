@@ -50,7 +50,7 @@ TEST_F(SumTest, ShortVectorsPassAndLongOnesDoNot) {
 TEST_F(SumTest, LongVectorsAreCompressedAndShortOnesAreNot) {
     const OwnComm comm("flat");
     comm.set("gc_codec", "2:4");
-    comm.set("gc_min_bytes", "4K");
+    comm.set("gc_compress_bytes", "4K");
     std::vector<float> in(most_elems), out(most_elems);
     for (int i = 0; i < most_elems; i += 2) in[i] = 1.0F;
     for (int round = 0; round < 5; ++round)

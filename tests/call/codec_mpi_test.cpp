@@ -177,7 +177,7 @@ TEST(Codec, IntegersOtherOpsAndShortVectorsStayExact) {
               MPI_SUCCESS);
     EXPECT_EQ(values, expected);
 
-    comm.set("gc_min_bytes", "1M");
+    comm.set("gc_compress_bytes", "1M");
     std::vector<double> doubles(2000, 0.5);
     ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, doubles.data(), 2000, MPI_DOUBLE, MPI_SUM, comm),
               MPI_SUCCESS);
@@ -272,11 +272,11 @@ std::vector<unsigned long long> bytes_of_calls(const OwnComm& comm, int calls) {
     return sent;
 }
 
-/// Other calls do not count: those on integers, and those that gc_min_bytes leaves exact.
+/// Other calls do not count: those on integers, and those that gc_compress_bytes leaves exact.
 TEST(Codec, CallsThatTheScheduleMayCompressAdvanceItsStepIfTold) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
-    comm.set("gc_min_bytes", "64K");
+    comm.set("gc_compress_bytes", "64K");
     ASSERT_EQ(GC_Comm_set_schedule(comm, "0:exact,1:2:4,2:1:4"), MPI_SUCCESS);
     const auto standing = bytes_of_calls(comm, 3);
     EXPECT_EQ(standing, std::vector(3, standing[0]));

@@ -104,7 +104,7 @@ TEST(DevicePlaces, AWrongBufferIsAnErrorOfAllRanksWhereverVectorsAre) {
         comm.set("gc_codec", codec);
         comm.set("gc_device_min_bytes", "4K");
         comm.set("gc_compress_if", "always");
-        comm.set("gc_min_bytes", "0");
+        comm.set("gc_compress_bytes", "0");
         const std::vector<float> input = whole_numbers(comm.rank(), long_count);
         for (int time = 0; time < 3; ++time) {
             Buffer send(true, input), receive(true, input);

@@ -243,21 +243,21 @@ bool tree_expression(std::string_view text) {
 
 constexpr std::string_view layers_seeds[] = {
     "",
-    "GC_CODEC=2:4\nGC_MIN_BYTES=1M\n\ncodec = bf16\nmin_bytes = 2M\n",
+    "GC_CODEC=2:4\nGC_MIN_BYTES=1M\n\ncodec = bf16\ncompress_bytes = 2M\n",
     "GC_CODEC=9:9,down=bf16\n\ncodec = exact,2:4,every=calls:3\nlog = loud\n",
     "GC_CODEC=down=1:4\n\ncodec = 0:2:4\n",
     "GC_TOPOLOGY=((0 1) (2 3 4))\nGC_YIELD=maybe\n",
     "GC_TEST_X=1\nGC_CODECC=1\nHOME=/\nGC_LOG\n=\n",
     "GC_CONFIG_FILE=x\nGC_TRACE='a \"b\n",
     "\nenable=off\nintercept=allreduce,bcast\nreport=error=10\ntrace=spans=0\ndump_config=yes\n",
-    "\ncompress_comms = ddp*,!*norm*\ncompress_calls = 100-,!3/7\nmax_bytes = none\n",
+    "\ncompress_comms = ddp*,!*norm*\ncompress_calls = 100-,!3/7\ncompress_bytes = 4K-8M\n",
     "\nGC_CONFIG_FILE = other\ncodec = 1:4\ncodec = 2:4\nnonsense\n= 1\n"};
 constexpr std::string_view file_seeds[] = {
     "",
     "GC_CODEC = 2:4\n",
     "codec=exact",
     "\xEF\xBB\xBF# comment\r\nGC_CODEC = \"2:4\" # half\r\n\r\ntrace = 'a #b'\r\n",
-    "min_bytes = 1M\ngc_chunk_bytes = 2M # two\n\nGC_LOG = info\n",
+    "compress_bytes = 1M\ngc_chunk_bytes = 2M # two\n\nGC_LOG = info\n",
     "# nothing\n\n\t # more\n",
     "trace = \"open\nreport = 'a' b\nreport = json,file=a,b # x\n",
     "GC_CONFIG_FILE = other\ncodec = 1:4\ncodec = 2:4\nnonsense\n= 1\n"};
@@ -289,9 +289,18 @@ constexpr std::string_view value_seeds[] = {"exact",
                                             "text",
                                             "allreduce",
                                             "100-,!3/7"};
-constexpr std::string_view name_seeds[] = {
-    "gc_codec", "GC_MIN_BYTES", "min_bytes",      "gc_codek", "gc_check",    "GC_LOG",
-    "log",      "cpu",          "compress_calls", "gc_",      "GC_GC_CODEC", "Yield"};
+constexpr std::string_view name_seeds[] = {"gc_codec",
+                                           "GC_COMPRESS_BYTES",
+                                           "compress_bytes",
+                                           "gc_codek",
+                                           "gc_check",
+                                           "GC_LOG",
+                                           "log",
+                                           "cpu",
+                                           "compress_calls",
+                                           "gc_",
+                                           "GC_GC_CODEC",
+                                           "Yield"};
 constexpr std::string_view number_seeds[] = {"0",
                                              "64K",
                                              "1MiB",

@@ -132,7 +132,7 @@ TEST_F(Errors, SettingsThatDifferNameTheSettingAndTheRanks) {
 
 TEST_F(Errors, UnknownKeyNamesTheNearest) {
     expect_error(GC_Comm_set_option(comm, "gc_min_byte", "1"), MPI_ERR_ARG,
-                 {"gc_min_byte", "did you mean gc_min_bytes"});
+                 {"gc_min_byte", "did you mean gc_compress_bytes"});
 }
 
 TEST_F(Errors, SchedulesMustStartAtZeroAndIncrease) {

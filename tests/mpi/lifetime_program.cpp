@@ -20,7 +20,7 @@ void expect(bool ok, const char* what) {
 void use(MPI_Comm comm, int calls) {
     std::vector<float> values(600, 1.0F);
     expect(GC_Comm_set_option(comm, "gc_tree_min_bytes", "0") == MPI_SUCCESS, "set_option");
-    expect(GC_Comm_set_option(comm, "gc_min_bytes", "0") == MPI_SUCCESS, "set_option");
+    expect(GC_Comm_set_option(comm, "gc_compress_bytes", "0") == MPI_SUCCESS, "set_option");
     for (int call = 0; call < calls; ++call) {
         const int count = 100 + call % 90;  // more shapes than the cache holds
         expect(GC_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_FLOAT, MPI_MAX, comm) ==

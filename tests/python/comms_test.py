@@ -8,8 +8,8 @@ from support import COMPRESSIBLE, WORLD, gradcoll, main, numpy, random_vector
 class Settings(unittest.TestCase):
     def test_options_are_set_and_read(self):
         comm = WORLD.Dup()
-        gradcoll.set_option(comm, "gc_min_bytes", 4096)
-        self.assertEqual(gradcoll.get_option(comm, "gc_min_bytes"), "4096")
+        gradcoll.set_option(comm, "gc_compress_bytes", 4096)
+        self.assertEqual(gradcoll.get_option(comm, "gc_compress_bytes"), "4096")
         gradcoll.set_codec(comm, "1:4")
         self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "1:4")
         self.assertEqual(gradcoll.get_option(WORLD, "gc_codec"), "exact")
@@ -18,7 +18,7 @@ class Settings(unittest.TestCase):
     def test_the_codec_of_the_communicator_is_used_from_gc_min_bytes_on(self):
         comm = WORLD.Dup()
         gradcoll.set_codec(comm, "2:4")
-        gradcoll.set_option(comm, "gc_min_bytes", "64K")
+        gradcoll.set_option(comm, "gc_compress_bytes", "64K")
         for count, compressed in [(16 * 1024 - 1, 0), (16 * 1024, 1)]:
             gradcoll.reset_stats(comm)
             gradcoll.allreduce(random_vector(count), comm)

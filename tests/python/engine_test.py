@@ -17,7 +17,7 @@ from support import (
     relative_error,
 )
 
-LOSSY = {"gc_compress_if": "always", "gc_min_bytes": 0}
+LOSSY = {"gc_compress_if": "always", "gc_compress_bytes": 0}
 is_alone = WORLD.size == 1
 
 

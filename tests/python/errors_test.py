@@ -101,9 +101,9 @@ class Handlers(unittest.TestCase):
         if WORLD.size == 1:
             return
         with self.assertRaises(gradcoll.Error) as caught:
-            gradcoll.set_option(None, "gc_min_bytes", 1000 + WORLD.rank)
-        self.assertIn("gc_min_bytes", str(caught.exception))
-        self.assertEqual(gradcoll.get_option(None, "gc_min_bytes"), "64K")
+            gradcoll.set_option(None, "gc_compress_bytes", 1000 + WORLD.rank)
+        self.assertIn("gc_compress_bytes", str(caught.exception))
+        self.assertEqual(gradcoll.get_option(None, "gc_compress_bytes"), "64K")
 
     def test_the_communicator_goes_on_working(self):
         numpy.testing.assert_array_equal(gradcoll.allreduce(numpy.ones(100_000)), numpy.full(100_000, float(WORLD.size)))
@@ -111,13 +111,13 @@ class Handlers(unittest.TestCase):
 
 class OtherCalls(unittest.TestCase):
     def test_settings(self):
-        for arguments in [(None, "gc_no_such_key", "1"), (None, "gc_min_bytes", "many")]:
+        for arguments in [(None, "gc_no_such_key", "1"), (None, "gc_compress_bytes", "many")]:
             with self.assertRaises(gradcoll.Error):
                 gradcoll.set_option(*arguments)
         with self.assertRaisesRegex(gradcoll.Error, "gc_codec"):
             gradcoll.get_option(None, "gc_codecs")
         with self.assertRaisesRegex(TypeError, "value is 1.5"):
-            gradcoll.set_option(None, "gc_min_bytes", 1.5)
+            gradcoll.set_option(None, "gc_compress_bytes", 1.5)
         with self.assertRaisesRegex(ValueError, "zero character"):
             gradcoll.set_option(None, "gc_codec", "2:4\0")
 

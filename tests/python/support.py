@@ -24,7 +24,7 @@ except ImportError as error:
     sys.exit(0)
 
 WORLD = MPI.COMM_WORLD
-COMPRESSIBLE = 64 * 1024  # float32 values: above gc_min_bytes and gc_tree_min_bytes
+COMPRESSIBLE = 64 * 1024  # float32 values: above gc_compress_bytes and gc_tree_min_bytes
 
 
 def torch_or_skip():

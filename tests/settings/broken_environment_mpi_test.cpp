@@ -11,7 +11,7 @@ TEST(BrokenEnvironment, TheNextWeakerValueHolds) {
     const std::pair<const char*, const char*> expected[] = {
         {"gc_codec", "2:4,down=bf16"}, {"gc_chunks_in_flight", "8"}, {"gc_topology", "auto"},
         {"gc_exchange", "auto"},       {"gc_check", "off"},          {"gc_compress_calls", "all"},
-        {"gc_min_bytes", "1K"},        {"gc_chunk_bytes", "4K"}};
+        {"gc_compress_bytes", "1K"},   {"gc_chunk_bytes", "4K"}};
     for (const auto& [key, value] : expected) {
         char text[256];
         ASSERT_EQ(GC_Comm_get_option(MPI_COMM_WORLD, key, text, sizeof text, nullptr), MPI_SUCCESS);
@@ -32,7 +32,7 @@ TEST(BrokenEnvironment, ABadValueOfTheProgramIsStillAnError) {
     const OwnComm comm;
     EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_chunks_in_flight", "99")), MPI_ERR_ARG);
     EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_compress_calls", "9-1")), MPI_ERR_ARG);
-    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_max_bytes", "most")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_compress_bytes", "1K-most")), MPI_ERR_ARG);
 }
 
 }  // namespace

@@ -21,12 +21,12 @@ std::string line_of(const std::string& table, const std::string& name) {
     return line;
 }
 
-const std::vector<std::string_view> environment = {"GC_MIN_BYTES=1M", "GC_ENGINE=threads=2",
+const std::vector<std::string_view> environment = {"GC_COMPRESS_BYTES=1M", "GC_ENGINE=threads=2",
                                                    "GC_TRACE=a #b.json", "GC_REPORT=file='x',y",
                                                    "GC_CONFIG_FILE=run.conf"};
 
 OptionSet example() {
-    return OptionSet(environment, parse_config("codec = 2:4\nmin_bytes = 2M\n", "run.conf"));
+    return OptionSet(environment, parse_config("codec = 2:4\ncompress_bytes = 2M\n", "run.conf"));
 }
 
 TEST(ConfigTable, EverySettingHasALineWithValueAndPlace) {
@@ -37,7 +37,7 @@ TEST(ConfigTable, EverySettingHasALineWithValueAndPlace) {
                       row.id == OptionId::config_file)
             << row.variable;
     EXPECT_EQ(line_of(table, "GC_ENGINE"), "GC_ENGINE = tree,threads=2 # environment");
-    EXPECT_EQ(line_of(table, "GC_MIN_BYTES"), "GC_MIN_BYTES = 1M # environment");
+    EXPECT_EQ(line_of(table, "GC_COMPRESS_BYTES"), "GC_COMPRESS_BYTES = 1M # environment");
     EXPECT_EQ(line_of(table, "GC_CODEC"), "GC_CODEC = 2:4 # run.conf:1");
     EXPECT_EQ(line_of(table, "GC_LOG"), "GC_LOG = warn # default");
     EXPECT_EQ(line_of(table, "GC_TUNING_FILE"), "GC_TUNING_FILE = # default");
@@ -58,7 +58,7 @@ TEST(ConfigTable, ReadsAsAFileThatSaysTheSame) {
 TEST(ConfigTable, IsPrintedByRank0OnceAndOnlyIfAskedFor) {
     const auto run = [](const char* wanted) {
         setenv("GC_DUMP_CONFIG", wanted, 1);
-        setenv("GC_MIN_BYTES", "lots", 1);
+        setenv("GC_COMPRESS_BYTES", "lots", 1);
         dump_config_once(1);
         dump_config_once(0);
         dump_config_once(0);
@@ -66,7 +66,7 @@ TEST(ConfigTable, IsPrintedByRank0OnceAndOnlyIfAskedFor) {
     };
     EXPECT_EXIT(run("1"), testing::ExitedWithCode(0),
                 "^# settings of gradcoll[^\n]*\n(GC_|# GC_CONFIG_FILE)([^\n]*\n)+$");
-    EXPECT_EXIT(run("1"), testing::ExitedWithCode(0), "GC_MIN_BYTES +=[ ]64K +# default");
+    EXPECT_EXIT(run("1"), testing::ExitedWithCode(0), "GC_COMPRESS_BYTES +=[ ]64K +# default");
     EXPECT_EXIT(run("off"), testing::ExitedWithCode(0), "^$");
     EXPECT_EXIT(run("please"), testing::ExitedWithCode(0), "^$");
 }

@@ -32,7 +32,8 @@ TEST(DifferingEnvironment, IsAnErrorThatNamesTheSettingAndTheRanks) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size == 1 || transports_differ()) GTEST_SKIP() << "one rank agrees with itself";
     const bool last = rank == size - 1;
-    setenv("GC_MIN_BYTES", last ? "lots" : "64K", 1);  // not allowed, so that the default holds
+    setenv("GC_COMPRESS_BYTES", last ? "lots" : "64K",
+           1);  // not allowed, so that the default holds
     setenv("GC_CODEC", last ? "2:4" : "1:4", 1);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     std::vector<float> values(200'000, 1.0F);
@@ -43,7 +44,7 @@ TEST(DifferingEnvironment, IsAnErrorThatNamesTheSettingAndTheRanks) {
     for (const std::string& word : {std::string("gc_codec"), std::string("'1:4'"),
                                     std::string("'2:4'"), std::to_string(size - 1)})
         EXPECT_NE(text.find(word), std::string::npos) << text;
-    EXPECT_EQ(text.find("gc_min_bytes"), std::string::npos) << text;
+    EXPECT_EQ(text.find("gc_compress_bytes"), std::string::npos) << text;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 

@@ -1,4 +1,4 @@
-// Settings that only the environment gives: run with GC_TOPOLOGY, GC_CODEC, GC_MIN_BYTES and a
+// Settings that only the environment gives: run with GC_TOPOLOGY, GC_CODEC, GC_COMPRESS_BYTES and a
 // misspelt variable.
 #include <cstdlib>
 

@@ -52,7 +52,7 @@ TEST(LossInDoubt, IsExactWhateverTheProgramSays) {
 
 TEST(LossInDoubt, HoldsForRequestsWithCodecsOfTheirOwn) {
     const PlainComm comm;
-    const Info info{{"gc_codec", "1:4"}, {"gc_min_bytes", "0"}};
+    const Info info{{"gc_codec", "1:4"}, {"gc_compress_bytes", "0"}};
     std::vector<float> values(count, 1.5F), sums(count);
     GC_Request request = GC_REQUEST_NULL;
     ASSERT_EQ(GC_Allreduce_init(values.data(), sums.data(), count, MPI_FLOAT, MPI_SUM, comm, info,

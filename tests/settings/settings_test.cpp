@@ -206,11 +206,11 @@ TEST(Settings, BuilderAndExchangesAreThoseOfTheTables) {
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
         {OptionId::codec, "5:4"},           {OptionId::codec, "exact,,2:4"},
-        {OptionId::down_codec, "x"},        {OptionId::min_bytes, "-1"},
+        {OptionId::down_codec, "x"},        {OptionId::compress_bytes, "-1"},
         {OptionId::tree_min_bytes, "1X"},   {OptionId::exchange, "star"},
         {OptionId::chunk_bytes, "small"},   {OptionId::chunks_in_flight, "17"},
         {OptionId::codec, "3:2:4"},         {OptionId::feedback, "maybe"},
-        {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
+        {OptionId::check, "always"},        {OptionId::compress_bytes, "2M-1M"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
         {OptionId::compress_calls, "3/2"},  {OptionId::transports, "mpi,carrier_pigeon"},
@@ -233,11 +233,12 @@ TEST(Settings, CompressionHasLimitsAndFiltersThatAllowAllUntilTheyAreSet) {
     EXPECT_TRUE(standard->compress_comms.allows("MPI_COMM_WORLD"));
     EXPECT_TRUE(standard->compress_calls.allows(0));
     SettingsText text = SettingsText::defaults();
-    ASSERT_TRUE(text.say(OptionId::max_bytes, "1G").ok());
+    ASSERT_TRUE(text.say(OptionId::compress_bytes, "1M-1G").ok());
     ASSERT_TRUE(text.say(OptionId::compress_comms, "ddp*").ok());
     ASSERT_TRUE(text.say(OptionId::compress_calls, "10-").ok());
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(settings->min_bytes, std::uint64_t{1} << 20);
     EXPECT_EQ(settings->max_bytes, std::uint64_t{1} << 30);
     EXPECT_FALSE(settings->compress_comms.allows("MPI_COMM_WORLD"));
     EXPECT_FALSE(settings->compress_calls.allows(9));

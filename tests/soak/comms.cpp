@@ -117,7 +117,7 @@ void Comms::set_anew(std::size_t slot, Dice& dice) {
         of_group.once_in(8) ? (of_group.once_in(2) ? "local" : "collective") : "off");
     if (codec_ == "exact") return;
     set(comm, "gc_codec", codec_);
-    set(comm, "gc_min_bytes", of_group.once_in(2) ? "0" : "2K");
+    set(comm, "gc_compress_bytes", of_group.once_in(2) ? "0" : "2K");
 }
 
 void Comms::add_counts(const Comm& comm) {

@@ -169,7 +169,7 @@ class ToleranceSoak {
         if (dice_.once_in(3)) return;  // the memory of one host
         set("gc_topology", rolled_tree(dice_, ranks_));
         set("gc_tree_min_bytes", dice_.once_in(2) ? "0" : "64K");
-        set("gc_min_bytes", "0");
+        set("gc_compress_bytes", "0");
         set("gc_compress_if", "always");
     }
 

@@ -93,8 +93,7 @@ TEST(Explain, FollowsThresholdsLevelsAndChunks) {
     const int n = size_of(MPI_COMM_WORLD);
     const OwnComm comm(n < 3 ? "flat" : "((0 1) (" + ranks_from(2, n) + "))");
     comm.set("gc_tree_min_bytes", "100K");
-    comm.set("gc_min_bytes", "200K");
-    comm.set("gc_max_bytes", "1M");
+    comm.set("gc_compress_bytes", "200K-1M");
     comm.set("gc_codec", "exact,1:4,down=bf16");
     comm.set("gc_chunk_bytes", "64K");
     comm.set("gc_exchange", "ring");
@@ -234,7 +233,7 @@ TEST(Predict, TellsForRanksThatAreNotThereWhatTheyAreToldOnceTheyAre) {
         const std::pair<const char*, std::string> keys[] = {{"gc_topology", tree},
                                                             {"gc_codec", "2:4"},
                                                             {"gc_tree_min_bytes", "0"},
-                                                            {"gc_min_bytes", "0"}};
+                                                            {"gc_compress_bytes", "0"}};
         for (const auto& [key, value] : keys) MPI_Info_set(info, key, value.c_str());
         const json here = explained(comm, {123456, MPI_FLOAT, MPI_SUM});
         std::size_t length = 0;

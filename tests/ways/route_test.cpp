@@ -62,7 +62,7 @@ TEST(Route, VectorsBeyondMaxBytesAreExact) {
     EXPECT_TRUE(route_of(settings, floats(500), {}).key.compress);
     const Route beyond = route_of(settings, floats(501), {});
     EXPECT_FALSE(beyond.key.compress);
-    EXPECT_STREQ(text_of(beyond.exact_reason), "vector is longer than gc_max_bytes");
+    EXPECT_STREQ(text_of(beyond.exact_reason), "vector is longer than gc_compress_bytes");
     EXPECT_EQ(beyond.pass_reason, PassReason::none) << "long enough for the exact tree";
 }
 

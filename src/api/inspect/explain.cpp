@@ -54,11 +54,11 @@ ExplainedSetting explained(OptionId id, const SettingsText& text) {
 /// Returns the options in the order in which they are told; new ones come last.
 std::vector<OptionId> deciding_options() {
     std::vector<OptionId> ids = {
-        OptionId::tree_min_bytes, OptionId::min_bytes,        OptionId::max_bytes,
-        OptionId::codec,          OptionId::step_every,       OptionId::down_codec,
-        OptionId::compress_comms, OptionId::compress_calls,   OptionId::exchange,
-        OptionId::chunk_bytes,    OptionId::chunks_in_flight, OptionId::shm_bytes,
-        OptionId::compress_if,    OptionId::tolerance,        OptionId::tuning_file};
+        OptionId::tree_min_bytes,   OptionId::compress_bytes, OptionId::codec,
+        OptionId::step_every,       OptionId::down_codec,     OptionId::compress_comms,
+        OptionId::compress_calls,   OptionId::exchange,       OptionId::chunk_bytes,
+        OptionId::chunks_in_flight, OptionId::shm_bytes,      OptionId::compress_if,
+        OptionId::tolerance,        OptionId::tuning_file};
     for (const OptionInfo& option : option_table()) {
         const SettingRow& row = setting_of(option.id);
         if (row.read != nullptr && row.shapes_calls &&
@@ -73,7 +73,7 @@ std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding_options()) {
         if (id == OptionId::tuning_file && !tuning_file_holds()) continue;
-        const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
+        const bool always = id == OptionId::tree_min_bytes || id == OptionId::compress_bytes;
         if (always || text[id] != info_of(id).default_value)
             settings.push_back(explained(id, text));
     }

@@ -3,22 +3,14 @@
 
 namespace gradcoll {
 
-OptionInfo min_bytes_option_row() {
-    return {.variable = "GC_MIN_BYTES",
-            .info_key = "gc_min_bytes",
+OptionInfo compress_bytes_option_row() {
+    return {.variable = "GC_COMPRESS_BYTES",
+            .info_key = "gc_compress_bytes",
             .default_value = "64K",
-            .allowed = "bytes, with K, M or G",
-            .help = "smaller calls are never compressed",
-            .limits_loss = true};
-}
-
-OptionInfo max_bytes_option_row() {
-    return {.variable = "GC_MAX_BYTES",
-            .info_key = "gc_max_bytes",
-            .default_value = "none",
-            .allowed = "none, or bytes with K, M or G",
-            .help = "larger calls are never compressed",
-            .limits_loss = true};
+            .allowed = "MIN or MIN-MAX: bytes, with K, M or G",
+            .help = "smaller and larger calls are never compressed; 64K has no MAX, 64K-1M has",
+            .limits_loss = true,
+            .also_sought_as = "MIN_BYTES,MAX_BYTES"};
 }
 
 OptionInfo compress_comms_option_row() {

@@ -82,7 +82,7 @@ void add_hints_on_codecs(std::vector<std::string>& hints) {
     if (value == "exact") return;
     hints.push_back(
         fmt::format("GC_CODEC={} is for every communicator of the program: floating-point sums "
-                    "from GC_MIN_BYTES up are approximate where the codec is lossy; "
+                    "from GC_COMPRESS_BYTES up are approximate where the codec is lossy; "
                     "GC_COMPRESS_COMMS and GC_COMPRESS_CALLS narrow it down",
                     value));
 }

@@ -217,7 +217,7 @@ TEST(AttachByUse, TheLibrarysOwnCallsFindAWholeContext) {
     const PlainComm comm;
     calls_until_served(comm, 16384);
     EXPECT_EQ(GC_Comm_set_codec(comm, "bf16"), MPI_SUCCESS);
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_min_bytes", "0"), MPI_SUCCESS);
+    EXPECT_EQ(GC_Comm_set_option(comm, "gc_compress_bytes", "0"), MPI_SUCCESS);
     EXPECT_TRUE(sum_of(comm, 1000).served);
     EXPECT_EQ(comm.stats().calls_compressed, 1U);
 }

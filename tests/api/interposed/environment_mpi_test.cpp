@@ -60,7 +60,7 @@ TEST(InterposedEnvironment, SumsBetweenMinAndMaxAreCompressed) {
     EXPECT_EQ(compressed(comm), 1U);
     EXPECT_TRUE(sum(comm, 250'000));
     EXPECT_EQ(compressed(comm), 2U);
-    EXPECT_TRUE(sum(comm, 300'000)) << "beyond GC_MAX_BYTES: exact on the tree";
+    EXPECT_TRUE(sum(comm, 300'000)) << "beyond GC_COMPRESS_BYTES: exact on the tree";
     EXPECT_EQ(compressed(comm), 2U);
 }
 

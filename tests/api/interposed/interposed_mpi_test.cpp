@@ -335,24 +335,24 @@ TEST(InterposedInfo, OtherKeysAttachNothing) {
 TEST(InterposedInfo, BadValuesAreIgnoredOneByOne) {
     const PlainComm comm;
     const Info info{{"gc_codec", "9:3"},
-                    {"gc_min_bytes", "1K"},
+                    {"gc_compress_bytes", "1K"},
                     {"gc_nothing", "1"},
                     {"gc_topology", "((0) (0))"}};
     tell(comm, info);
     if (alone()) return;
     EXPECT_EQ(option_of(comm, "gc_codec"), "exact");
-    EXPECT_EQ(option_of(comm, "gc_min_bytes"), "1K");
+    EXPECT_EQ(option_of(comm, "gc_compress_bytes"), "1K");
     EXPECT_EQ(option_of(comm, "gc_topology"), "auto");
     EXPECT_TRUE(serves_sum(comm));
 }
 
 TEST(InterposedInfo, KeysThatSomeRanksLackAreIgnored) {
     const PlainComm comm;
-    const Info one{{"gc_min_bytes", "1K"}, {"gc_tree_min_bytes", "128K"}};
+    const Info one{{"gc_compress_bytes", "1K"}, {"gc_tree_min_bytes", "128K"}};
     const Info both{{"gc_tree_min_bytes", "128K"}};
     tell(comm, comm.rank() == 0 ? one : both);
     if (alone()) return;
-    EXPECT_EQ(option_of(comm, "gc_min_bytes"), "64K");
+    EXPECT_EQ(option_of(comm, "gc_compress_bytes"), "64K");
     EXPECT_EQ(option_of(comm, "gc_tree_min_bytes"), "128K");
 }
 

@@ -66,7 +66,7 @@ TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
     for (const char* codec : {"2:4", "int8"})
         for (const char* strategy : {"tree", "ring", "ps"}) {
             const OwnEngine engine(comm, {{"gc_codec", codec},
-                                          {"gc_min_bytes", "0"},
+                                          {"gc_compress_bytes", "0"},
                                           {"gc_compress_if", "always"},
                                           {"gc_engine", strategy}});
             std::vector<float> values(50'000);
@@ -131,7 +131,7 @@ class LossyEngine : public OwnEngine {
         : OwnEngine(comm, {{"gc_codec", codec},
                            {"gc_feedback", feedback},
                            {"gc_engine", strategy},
-                           {"gc_min_bytes", "0"},
+                           {"gc_compress_bytes", "0"},
                            {"gc_compress_if", "always"}}) {}
 };
 

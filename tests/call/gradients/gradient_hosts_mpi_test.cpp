@@ -32,7 +32,7 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
     void use(const char* codec) {
         SettingsText text = SettingsText::from_environment();
         text.set(OptionId::codec, codec);
-        text.set(OptionId::min_bytes, "4K");
+        text.set(OptionId::compress_bytes, "4K");
         text.set(OptionId::compress_if, "always");
         settings_ = *Settings::parse(text);
         const Deal& deal = GetParam().deal;

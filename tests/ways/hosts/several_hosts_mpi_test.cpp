@@ -25,7 +25,7 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
         text.set(OptionId::codec, codec);
         text.set(OptionId::tolerance, tolerance);
         text.set(OptionId::tree_min_bytes, "16K");
-        text.set(OptionId::min_bytes, "16K");
+        text.set(OptionId::compress_bytes, "16K");
         settings_.take(text, *Settings::parse(text));
         way_.settings_changed(nullptr);
         const Deal& deal = GetParam().deal;
