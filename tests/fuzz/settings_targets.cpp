@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/config_file.hpp"
+#include "base/option_parts.hpp"
 #include "base/text.hpp"
 #include "fuzz/promises.hpp"
 #include "settings/config_dump.hpp"
@@ -111,6 +112,29 @@ bool setting(std::string_view text) {
         else if (!row.info_key.empty() && row.id != OptionId::topology)
             must(!accepted(parsed.status(), text), "what is not allowed is not read", text);
         any = any || (allowed && !row.info_key.empty());
+    }
+    return any;
+}
+
+/// Splits the text as a value of every setting with parts, and joins what it says again. An own
+/// text of nothing is not written, so it is not read back.
+bool parts(std::string_view text) {
+    bool any = false;
+    for (const OptionInfo& row : option_table()) {
+        const auto said = parts_in(row.whole, text);
+        if (is_part(row) || !accepted(said.status(), text)) continue;
+        SettingsText settings = SettingsText::defaults();
+        for (const PartText& part : *said) settings.set(part.id, part.text);
+        const auto joined = [&](const SettingsText& of) {
+            return joined_parts(row.id, [&](OptionId id) { return std::string_view(of[id]); });
+        };
+        const auto again = parts_in(row.id, joined(settings));
+        must(again.ok(), "what is joined can be split", text);
+        SettingsText read = SettingsText::defaults();
+        for (const PartText& part : *again) read.set(part.id, part.text);
+        must(settings[row.id].empty() || joined(read) == joined(settings), "values read back",
+             text);
+        any = any || said->size() > 1;
     }
     return any;
 }
@@ -289,6 +313,15 @@ constexpr std::string_view value_seeds[] = {"exact",
                                             "text",
                                             "allreduce",
                                             "100-,!3/7"};
+constexpr std::string_view parts_seeds[] = {"ring,threads=2,bytes=8M",
+                                            "spans=7,/a,b=c.json",
+                                            "json,error=2,callsites=on,file=a,file=b",
+                                            "host=exact,between=2:4,down=bf16",
+                                            "0:4:4,500:2:4,every=calls:7",
+                                            "on,dir=/tmp/a",
+                                            "threads=2,threads=3",
+                                            "a, b ,,c=",
+                                            "threads=,"};
 constexpr std::string_view name_seeds[] = {"gc_codec",
                                            "GC_COMPRESS_BYTES",
                                            "compress_bytes",
@@ -366,6 +399,7 @@ constexpr std::string_view tree_seeds[] = {"0",
 constexpr Target targets[] = {{"variables and file", option_set, layers_seeds},
                               {"file", config_file, file_seeds},
                               {"value of any setting", setting, value_seeds},
+                              {"values with parts", parts, parts_seeds},
                               {"names and keys", names, name_seeds},
                               {"sizes, numbers, switches", byte_sizes, number_seeds},
                               {"filter of names", name_filter, name_filter_seeds},
