@@ -20,9 +20,9 @@ extern "C" {
 int GC_Comm_attach(MPI_Comm comm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
- * (which gradcoll info prints), or several by level or kind of link: gc_codec without its parts. Calls
- * that cannot be compressed (integers, ops other than MPI_SUM, sizes outside gc_compress_bytes)
- * stay exact. */
+ * (which gradcoll info prints), or several by level or kind of link: gc_codec without its parts.
+ * Calls that cannot be compressed (integers, ops other than MPI_SUM, sizes outside
+ * gc_compress_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 
 /* Sets the codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the

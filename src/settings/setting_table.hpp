@@ -37,7 +37,7 @@ const SettingRow& setting_of(OptionId id);
 /// stand before them.
 std::string allowed_of(OptionId id);
 
-/// Returns what pages and gc_info say of a setting with its parts.
+/// Returns what pages and gradcoll info say of a setting with its parts.
 std::string allowed_with_parts(OptionId whole);
 std::string help_with_parts(OptionId whole);
 

@@ -8,7 +8,8 @@ OptionInfo codec_option_row() {
             .info_key = "gc_codec",
             .default_value = "exact",
             .allowed =
-                "a codec name (gc_info lists them; any lossy one with +zstd or +lz4 behind); names "
+                "a codec name (gradcoll info lists them; any lossy one with +zstd or +lz4 behind); "
+                "names "
                 "with commas: the first for the level nearest the ranks, the last for all above; "
                 "by kind of link: host=CODEC (inside hosts), switch=CODEC (between them), "
                 "between=CODEC (the same, inside hosts exact); or by training step: STEP:CODEC "

@@ -17,14 +17,14 @@ OptionInfo tree_min_bytes_option_row() {
 }
 
 OptionInfo exchange_option_row() {
-    return {
-        .variable = "GC_EXCHANGE",
-        .info_key = "gc_exchange",
-        .default_value = "auto",
-        .allowed =
-            "auto, the name of an exchange (gradcoll info lists them), or a comma separated list a level "
-            "as in gc_codec; above single only single",
-        .help = "how the branches of one vertex talk to each other"};
+    return {.variable = "GC_EXCHANGE",
+            .info_key = "gc_exchange",
+            .default_value = "auto",
+            .allowed =
+                "auto, the name of an exchange (gradcoll info lists them), or a comma separated "
+                "list a level "
+                "as in gc_codec; above single only single",
+            .help = "how the branches of one vertex talk to each other"};
 }
 
 OptionInfo builder_option_row() {

@@ -95,10 +95,11 @@ bool fits(const std::string& pattern, const GC_Setting& setting) {
 
 [[noreturn]] void refuse(const std::string& pattern) {
     const auto* const meant = gradcoll::meant_option_of_name(pattern);
-    throw Refused(MPI_ERR_ARG, fmt::format("--settings {}: no setting is called so{}",
-                                           gradcoll::printable(pattern),
-                                           meant != nullptr ? gradcoll::suggestion_of(meant)
-                                                            : "; gradcoll info --settings lists all"));
+    throw Refused(
+        MPI_ERR_ARG,
+        fmt::format("--settings {}: no setting is called so{}", gradcoll::printable(pattern),
+                    meant != nullptr ? gradcoll::suggestion_of(meant)
+                                     : "; gradcoll info --settings lists all"));
 }
 
 std::string shown(const char* value) {
