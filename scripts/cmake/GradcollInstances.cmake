@@ -13,7 +13,8 @@ file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/instruction_set/instruction_se
   CONTENT "#pragma once\n\n#define GRADCOLL_OF_SETS(name) ${functions}\n" @ONLY)
 
 # gradcoll_instance(OUT NAME OF source LINES ... [OPTIONS flags...]): writes the file NAME, which has the lines and then
-# includes the source, a path below an include folder. OUT becomes its path, for a module's SOURCES.
+# includes the source: a path below an include folder, or an absolute one. OUT becomes the file's path, for a module's
+# SOURCES.
 function(gradcoll_instance out name)
   cmake_parse_arguments(arg "" "OF" "LINES;OPTIONS" ${ARGN})
   set(file "${CMAKE_CURRENT_BINARY_DIR}/instances/${name}")
@@ -25,10 +26,10 @@ function(gradcoll_instance out name)
   set(${out} "${file}" PARENT_SCOPE)
 endfunction()
 
-# gradcoll_kernels(PREFIX OF source [VECTOR_HEADERS prefixes...] [OPTIONS flags...]): sets `kernels` to PREFIX_SET.cpp for
-# each set, compiled with gradcoll_SET_options and the flags. In the source GRADCOLL_ISA is Avx2 (the type of
-# gradcoll_set_header and "avx2.hpp", which it need not include), and GRADCOLL_OF_SET(name) is name_avx2. VECTOR_HEADERS:
-# more such headers, which scalar kernels do not have.
+# gradcoll_kernels(PREFIX OF source [VECTOR_HEADERS prefixes...] [OPTIONS flags...]): sets `kernels` to PREFIX_scalar.cpp,
+# PREFIX_avx2.cpp, ..., compiled with gradcoll_SET_options and the flags. In the source GRADCOLL_ISA is the type Avx2 of the
+# header "avx2.hpp" behind the prefix gradcoll_set_header, which is included, and GRADCOLL_OF_SET(name) is name_avx2.
+# VECTOR_HEADERS: more such prefixes, of headers that scalar kernels do not have.
 function(gradcoll_kernels prefix)
   cmake_parse_arguments(arg "" "OF" "VECTOR_HEADERS;OPTIONS" ${ARGN})
   set(files "")
