@@ -145,7 +145,7 @@ void say_that_calls_pass(MPI_Comm comm, bool speaks, const std::string& reason) 
 }
 
 bool is_off(const PresenceSheet::Note& note) {
-    return note.text.find("GC_ENABLE=off") != std::string_view::npos;
+    return note.text.find("GC_ENABLE: off") != std::string_view::npos;
 }
 
 /// Returns whether this rank is the first of those that have the library and use it.

@@ -13,7 +13,7 @@ namespace gradcoll {
 
 struct PresenceAnswer {
     std::vector<Claim> claims;  ///< number and order are the same on all ranks
-    std::string text;           ///< the claims that differ from their defaults: "name=text\n"
+    std::string text;           ///< the claims that differ from their defaults: "name: text\n"
     std::uint64_t hash = 0;     ///< hash of all claims
 };
 

@@ -61,7 +61,7 @@ TEST_F(CompressCalls, CountsStartsOfPersistentRequestsWithTheirFeedback) {
 }
 
 TEST_F(CompressCalls, LeavesVectorsBeyondMaxBytesUnnumbered) {
-    comm.set("gc_compress_bytes", "64K");
+    comm.set("gc_compress_bytes", "0-64K");
     EXPECT_FALSE(blocking_call_compresses()) << "80,000 bytes, not numbered";
     EXPECT_FALSE(blocking_call_compresses(MPI_SUM, 10'000)) << "call 0";
     EXPECT_EQ(blocking_call_compresses(MPI_SUM, 10'000), !alone) << "call 1";

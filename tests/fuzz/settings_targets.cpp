@@ -267,7 +267,7 @@ bool tree_expression(std::string_view text) {
 
 constexpr std::string_view layers_seeds[] = {
     "",
-    "GC_CODEC=2:4\nGC_MIN_BYTES=1M\n\ncodec = bf16\ncompress_bytes = 2M\n",
+    "GC_CODEC=2:4\nGC_COMPRESS_BYTES=1M\n\ncodec = bf16\ncompress_bytes = 2M\n",
     "GC_CODEC=9:9,down=bf16\n\ncodec = exact,2:4,every=calls:3\nlog = loud\n",
     "GC_CODEC=down=1:4\n\ncodec = 0:2:4\n",
     "GC_TOPOLOGY=((0 1) (2 3 4))\nGC_YIELD=maybe\n",

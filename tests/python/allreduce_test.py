@@ -167,6 +167,7 @@ class Compressed(unittest.TestCase):
             gradcoll.set_option(comm, "gc_codec", value)
             gradcoll.allreduce(array, comm, codec="2:4")
             self.assertEqual(gradcoll.get_option(comm, "gc_codec"), value)
+        gradcoll.set_option(comm, "gc_codec", "down=same")
         gradcoll.set_codec(comm, "1:4")
         self.assertEqual(exact.tobytes(), gradcoll.allreduce(array, comm, codec="exact").tobytes())
         self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "1:4")
