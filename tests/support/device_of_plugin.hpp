@@ -6,16 +6,18 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include "device/plugin.hpp"
 
 namespace gradcoll::test {
 
-/// Returns the device of the plug-in that GC_DEVICE names, of which there is one in a process for
-/// each path. Throws.
+/// Returns the device of the plug-in that GC_DEVICE names, before its parts. There is one in a
+/// process for each path. Throws.
 inline Device& device() {
     static Device* const found = [] {
-        void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);
+        const std::string named = std::getenv("GC_DEVICE");
+        void* library = dlopen(named.substr(0, named.find(',')).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) throw std::runtime_error(dlerror());
         const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, device_plugin_entry));
         const DevicePlugin* plugin = entry();
