@@ -117,7 +117,7 @@ struct Ways {
             PMPI_Comm_set_errhandler(way->comm, MPI_ERRORS_RETURN);
         }
         direct.channel = checked(MpiChannel::make(direct.comm));
-        std::vector<gradcoll::Way> routes(2);
+        std::vector<gradcoll::PartialChannel> routes(2);
         routes[0] = {
             "nic", checked(make_nic_channel(nic.comm, placement, adds ? 1 : 0)), {}, short_bytes};
         routes[1] = {"mpi", checked(MpiChannel::make(nic.comm)), {}, 0};

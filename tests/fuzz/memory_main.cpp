@@ -214,7 +214,7 @@ class SheetInput {
     void run(Random& random, Outcome& outcome) {
         const JobOnHost job{0x6675'7a7a'0000'0000U + static_cast<std::uint64_t>(getpid()), 0, ranks,
                             ranks};
-        const auto sheet = RollSheet::open(job).value();
+        const auto sheet = PresenceSheet::open(job).value();
         sheet->write(0, 50, "GC_CODEC=2:4");
         damage(job, random);
         const int notes = sheet->close(0);
@@ -222,7 +222,7 @@ class SheetInput {
         ++outcome.inputs;
         std::size_t bytes = 0;
         for (int i = 0; i < notes; ++i) {
-            const RollSheet::Note note = sheet->note(i);
+            const PresenceSheet::Note note = sheet->note(i);
             for (const char c : note.text) bytes += static_cast<unsigned char>(c) != 0 ? 1 : 0;
         }
         outcome.borne += notes == 1 && bytes == 12 ? 1 : 0;

@@ -107,14 +107,15 @@ inline const auto* const agents_end = testing::AddGlobalTestEnvironment(new Agen
 /// Returns a channel of messages between dealt hosts by agents, the rest by MPI.
 inline Result<std::unique_ptr<Channel>> channel_between(MPI_Comm comm, const DealtHosts& dealt,
                                                         std::size_t short_bytes = 0) {
-    std::vector<Way> ways;
+    std::vector<PartialChannel> ways;
     if (dealt.hosts > 1) {
-        Way nic{"nic", GRADCOLL_VALUE(make_nic_channel(comm, dealt.placement)), {}, short_bytes};
+        PartialChannel nic{
+            "nic", GRADCOLL_VALUE(make_nic_channel(comm, dealt.placement)), {}, short_bytes};
         for (int peer = 0; peer < size_of_world(); ++peer)
             nic.places.push_back(dealt.placement.are_together(rank_of_world(), peer) ? -1 : peer);
         ways.push_back(std::move(nic));
     }
-    Way mpi{"mpi", GRADCOLL_VALUE(MpiChannel::make(comm)), {}};
+    PartialChannel mpi{"mpi", GRADCOLL_VALUE(MpiChannel::make(comm)), {}};
     mpi.places.resize(static_cast<std::size_t>(size_of_world()));
     std::iota(mpi.places.begin(), mpi.places.end(), 0);
     ways.push_back(std::move(mpi));

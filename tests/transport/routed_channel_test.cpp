@@ -56,11 +56,11 @@ class PairMemory {
 
     /// Returns whether there is such a rank.
     bool has_peer() const { return peer_ < size_; }
-    Way way(std::string_view name) {
+    PartialChannel way(std::string_view name) {
         const bool is_second = rank_ > peer_;
         const int low = std::min(rank_, peer_);
         const int high = std::max(rank_, peer_);
-        Way way{name, nullptr, std::vector<int>(static_cast<std::size_t>(size_), -1)};
+        PartialChannel way{name, nullptr, std::vector<int>(static_cast<std::size_t>(size_), -1)};
         auto shm = ShmTraffic::make(
             {segment_->data(), segment_->bytes_a_rank(), is_second ? 1 : 0, 2}, {low, high});
         EXPECT_TRUE(shm.ok()) << shm.status().message();
@@ -76,10 +76,10 @@ class PairMemory {
     std::unique_ptr<SharedSegment> segment_;
 };
 
-Way mpi_way(MPI_Comm comm) {
+PartialChannel mpi_way(MPI_Comm comm) {
     auto mpi = MpiChannel::make(comm);
     EXPECT_TRUE(mpi.ok()) << mpi.status().message();
-    Way way{"mpi", std::move(mpi).value(), {}};
+    PartialChannel way{"mpi", std::move(mpi).value(), {}};
     for (int rank = 0; rank < way.channel->rank_count(); ++rank) way.places.push_back(rank);
     return way;
 }
@@ -93,7 +93,7 @@ struct PairsWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
         std::vector<std::unique_ptr<PairMemory>> memories;
-        std::vector<Way> ways;
+        std::vector<PartialChannel> ways;
         for (int bit = 0; bit < Bits; ++bit) {
             memories.push_back(std::make_unique<PairMemory>(comm, 1 << bit));
             if (memories.back()->has_peer()) ways.push_back(memories.back()->way("pair"));
@@ -250,12 +250,12 @@ class MirrorWays {
     explicit MirrorWays(MPI_Comm comm) {
         int size = 1;
         MPI_Comm_size(comm, &size);
-        std::vector<Way> ways;
+        std::vector<PartialChannel> ways;
         for (int peer = 0; peer < size; ++peer) {
             worlds_.push_back(
                 std::make_unique<LoopbackWorld>(1, LoopbackOptions{.eager_bytes = 64}));
-            Way way{"mirror", std::make_unique<Mirror>(worlds_.back()->channel(0)),
-                    std::vector<int>(static_cast<std::size_t>(size), -1)};
+            PartialChannel way{"mirror", std::make_unique<Mirror>(worlds_.back()->channel(0)),
+                               std::vector<int>(static_cast<std::size_t>(size), -1)};
             way.places[static_cast<std::size_t>(peer)] = 0;
             ways.push_back(std::move(way));
         }

@@ -12,6 +12,7 @@
 
 #include "comm/identified_comm.hpp"
 #include "ways/hosts/dealt_hosts.hpp"
+#include "ways/tree/comm_plans.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -46,14 +47,15 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
                double tolerance = 0) {
         const CallArguments arguments{in, out, count, type, op, MPI_COMM_WORLD};
         const CallShape shape = classify(count, type, op).shape;
-        const SeveralHosts::Takes takes = way_.takes(shape);
+        const WayOffer takes = way_.takes(shape);
         EXPECT_TRUE(compress ? takes.lossy : takes.exact);
         CallKey key;
         key.type = shape.type;
         key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);
         key.count = shape.count;
         key.compress = compress;
-        return way_.allreduce(arguments, shape, key, tolerance);
+        return way_.run(
+            {.arguments = arguments, .shape = shape, .key = key, .tolerance = tolerance});
     }
 
     IdentifiedComm comm_;
@@ -61,7 +63,8 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
     int ranks_ = size_of(MPI_COMM_WORLD);
     CommSettings settings_{comm_.identity().private_comm(), true, std::make_shared<const Tuning>()};
     CommStatistics statistics_{comm_.identity().private_comm()};
-    SeveralHosts way_{comm_.identity(), settings_, statistics_};
+    CommPlans plans_{comm_.identity(), &statistics_};
+    SeveralHosts way_{{comm_.identity(), settings_, statistics_, plans_}};
 };
 
 TEST_P(SeveralHostsTest, ExactSumsAreThoseOfMpi) {
