@@ -44,7 +44,7 @@ struct PresenceCheck {
 };
 
 /// It is never destroyed: calls may still come while the process exits.
-PresenceCheck& roll_call() {
+PresenceCheck& presence_check() {
     static PresenceCheck& only = *new PresenceCheck;
     return only;
 }
@@ -70,7 +70,7 @@ std::vector<PresenceSheet::Note> closed_notes(const PresenceCheck& call) {
 /// Returns the notes of this host, which are the same for all from the first question on.
 const std::vector<PresenceSheet::Note>& notes_of_host() {
     static const std::vector<PresenceSheet::Note>& notes =
-        *new std::vector(closed_notes(roll_call()));
+        *new std::vector(closed_notes(presence_check()));
     return notes;
 }
 
@@ -94,8 +94,8 @@ bool whole_host_is_alike() {
     static const bool alike = [] {
         std::vector<int> ranks;
         for (const auto& note : notes_of_host()) ranks.push_back(note.rank);
-        return roll_call().sheet != nullptr && standing_of(ranks).is_alike() &&
-               static_cast<int>(ranks.size()) == roll_call().job->ranks_on_host;
+        return presence_check().sheet != nullptr && standing_of(ranks).is_alike() &&
+               static_cast<int>(ranks.size()) == presence_check().job->ranks_on_host;
     }();
     return alike;
 }
@@ -108,8 +108,8 @@ std::string named_ranks(const std::vector<int>& ranks) {
 }
 
 std::string reason_of(const Standing& standing) {
-    if (roll_call().sheet == nullptr)
-        return "this rank could not tell the others of itself: " + roll_call().why_no_sheet;
+    if (presence_check().sheet == nullptr)
+        return "this rank could not tell the others of itself: " + presence_check().why_no_sheet;
     if (standing.different) {
         const auto& one = standing.present[standing.different->first];
         const auto& other = standing.present[standing.different->second];
@@ -199,7 +199,7 @@ void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     const bool speaks = standing.present.empty() ? rank == 0 : speaks_for(standing);
-    const int lacking = roll_call().sheet != nullptr ? roll_call().job->ranks_on_host -
+    const int lacking = presence_check().sheet != nullptr ? presence_check().job->ranks_on_host -
                                                            static_cast<int>(notes_of_host().size())
                                                      : 0;
     log(speaks ? LogLevel::warn : LogLevel::debug,
@@ -232,7 +232,7 @@ struct Meeting {
 Result<Meeting> ask_all(MPI_Comm comm, const Standing& standing) {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    const std::uint64_t hash = roll_call().answer.hash;
+    const std::uint64_t hash = presence_check().answer.hash;
     std::uint64_t least[] = {hash, ~hash, level == MPI_THREAD_MULTIPLE ? 0U : 1U};
     MPI_Request request = MPI_REQUEST_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(MPI_IN_PLACE, least, static_cast<int>(std::size(least)),
@@ -248,7 +248,7 @@ void note_that_they_met(const std::vector<int>& ranks) {
     PMPI_Comm_size(MPI_COMM_WORLD, &all);
     if (static_cast<int>(ranks.size()) != all) return;
     ranks_are_to_meet = false;
-    if (void (*const notice)() = roll_call().notice; notice != nullptr) notice();
+    if (void (*const notice)() = presence_check().notice; notice != nullptr) notice();
 }
 
 Status meet_on_hosts(MPI_Comm comm, AttachAccount& account, const std::vector<int>& ranks) {
@@ -264,7 +264,7 @@ Status meet_on_hosts(MPI_Comm comm, AttachAccount& account, const std::vector<in
         if (met->in_one_order) note_that_they_met(ranks);
         return {};
     }
-    const Status difference = agree_on(comm, roll_call().answer.claims);
+    const Status difference = agree_on(comm, presence_check().answer.claims);
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     say_that_calls_pass(comm, rank == 0, difference.message());
@@ -293,8 +293,8 @@ Status try_to_meet(MPI_Comm comm) {
 void answer_presence_check(bool enabled, bool before_mpi) {
     static std::once_flag once;
     std::call_once(once, [&] {
-        PresenceCheck& call = roll_call();
-        call.answer = roll_answer(enabled);
+        PresenceCheck& call = presence_check();
+        call.answer = presence_answer(enabled);
         call.job = job_on_host();
         call.before_mpi = before_mpi;
         if (!call.job || call.job->ranks == 1) return;
@@ -311,16 +311,16 @@ void answer_presence_check(bool enabled, bool before_mpi) {
 void presence_check_has_begun() {
     int ranks = 1;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    ranks_are_to_meet = ranks > 1 && !roll_call().is_one_host();
-    if (roll_call().sheet == nullptr) return;
-    const Status status = at_finalize([] { roll_call().sheet->unlink(); });
+    ranks_are_to_meet = ranks > 1 && !presence_check().is_one_host();
+    if (presence_check().sheet == nullptr) return;
+    const Status status = at_finalize([] { presence_check().sheet->unlink(); });
     if (!status.ok()) log(LogLevel::debug, "presence check: {}", status.message());
 }
 
 bool all_answer_alike(MPI_Comm comm, AttachAccount& account) {
     if (account.has_met()) return true;
     if (account.pass_reason() == PassReason::ranks_differ) return false;
-    if (!roll_call().is_one_host()) return !meetings_are_wanted();
+    if (!presence_check().is_one_host()) return !meetings_are_wanted();
     if (whole_host_is_alike()) return true;
     const std::vector<int> ranks = world_ranks_of(comm);
     return ranks.empty() || settle_on_host(comm, account, standing_of(ranks));
@@ -336,7 +336,7 @@ void meet_if_new(MPI_Comm comm) {
 }
 
 void when_all_have_met(void (*notice)()) {
-    roll_call().notice = notice;
+    presence_check().notice = notice;
 }
 
 }  // namespace gradcoll

@@ -60,7 +60,7 @@ std::string text_among(const std::vector<ClaimPart>& parts, std::string_view nam
 
 }  // namespace
 
-PresenceAnswer roll_answer(bool enabled) {
+PresenceAnswer presence_answer(bool enabled) {
     PresenceAnswer answer;
     const auto add = [&](std::string_view name, std::string text) {
         if (text != default_of_claim(name))

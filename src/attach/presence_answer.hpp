@@ -18,7 +18,7 @@ struct PresenceAnswer {
 };
 
 /// Returns the answer of this process, whose GC_ENABLE is `enabled`.
-PresenceAnswer roll_answer(bool enabled);
+PresenceAnswer presence_answer(bool enabled);
 
 /// Returns what differs between the texts of two ranks, as a message for people.
 std::string difference_of(int rank, std::string_view text, int other_rank,

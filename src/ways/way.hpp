@@ -49,7 +49,8 @@ struct WayOffer {
     bool lossy = false;
 };
 
-/// WayOffers are what ways offer for one call, in the order in which they were asked. A value.
+/// WayOffers are what ways offer for one call, in the order in which they were asked. A value,
+/// which is short, because routes have one, and threads of programs may have little stack.
 class WayOffers {
   public:
     /// Adds what a way offers; an offer of nothing, or beyond the last place, is left out.
@@ -61,12 +62,12 @@ class WayOffers {
     WayOffer of(const WayInfo& way) const;
 
   private:
-    struct Made {
-        const WayInfo* way = nullptr;
-        WayOffer offer;
-    };
-    std::array<Made, 8> made_{};
-    std::size_t count_ = 0;
+    int place_of(const WayInfo& way) const;
+
+    std::array<const WayInfo*, 6> ways_{};
+    std::uint8_t exact_ = 0;  ///< a bit for each place
+    std::uint8_t lossy_ = 0;
+    std::uint8_t count_ = 0;
 };
 
 /// A WayQuestion asks a way for an offer.

@@ -102,18 +102,19 @@ TEST(PresenceSheet, WhatOthersLaidInItsPlaceIsRefused) {
 }
 
 TEST(PresenceAnswer, WhatIsOffSaysNothingElse) {
-    EXPECT_EQ(roll_answer(false).claims.size(), 2U);
-    EXPECT_NE(roll_answer(false).hash, roll_answer(true).hash);
-    EXPECT_NE(roll_answer(false).text.find("GC_ENABLE=off\n"), std::string::npos);
+    EXPECT_EQ(presence_answer(false).claims.size(), 2U);
+    EXPECT_NE(presence_answer(false).hash, presence_answer(true).hash);
+    EXPECT_NE(presence_answer(false).text.find("GC_ENABLE: off\n"), std::string::npos);
 }
 
 TEST(PresenceAnswer, DifferencesAreNamedAndDefaultsFilledIn) {
-    EXPECT_EQ(difference_of(0, "gc_codec=2:4\n", 3, ""),
+    EXPECT_EQ(difference_of(0, "gc_codec: 2:4\n", 3, ""),
               "gc_codec must be the same on all ranks: rank 0 has '2:4', rank 3 has 'exact'");
-    EXPECT_EQ(difference_of(1, "", 2, "GC_ENABLE=off\n"),
+    EXPECT_EQ(difference_of(1, "", 2, "GC_ENABLE: off\n"),
               "GC_ENABLE must be the same on all ranks: rank 1 has 'on', rank 2 has 'off'");
-    EXPECT_EQ(difference_of(1, "gc_check=local\ngc_codec=1:4\n", 2, "gc_check=local\ngc_codec=2:4"),
-              "gc_codec must be the same on all ranks: rank 1 has '1:4', rank 2 has '2:4'");
+    EXPECT_EQ(
+        difference_of(1, "gc_check: local\ngc_codec: 1:4\n", 2, "gc_check: local\ngc_codec: 2:4"),
+        "gc_codec must be the same on all ranks: rank 1 has '1:4', rank 2 has '2:4'");
     EXPECT_EQ(difference_of(1, "a=1", 2, "a=1"), "the settings of ranks 1 and 2 differ");
     EXPECT_FALSE(difference_of(1, "=\n\n=x", 2, "x").empty());
 }

@@ -42,7 +42,7 @@ TEST(OptionTable, NamesAreUniqueAndTheInfoKeyIsTheVariableInLowerCase) {
 /// The pages may name these besides settings: programs, handles, misspellings that are shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
-    "gc_bench",    "gc_nicd",      "GC_PROFILE",     "gc_profile",   "GC_FLOAT16",
+    "gc_bench",    "gc_nicd",      "GC_PROFILE",     "gc_profile",   "gc_max_bytes", "GC_FLOAT16",
     "GC_BFLOAT16", "GC_MIN_BYTES", "GC_TREE_ORIGIN", "GC_TOLERENCE", "GC_TOL"};
 
 bool is_a_setting_or_known(const std::string& name) {
