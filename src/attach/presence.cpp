@@ -199,9 +199,10 @@ void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     const bool speaks = standing.present.empty() ? rank == 0 : speaks_for(standing);
-    const int lacking = presence_check().sheet != nullptr ? presence_check().job->ranks_on_host -
-                                                           static_cast<int>(notes_of_host().size())
-                                                     : 0;
+    const int lacking =
+        presence_check().sheet != nullptr
+            ? presence_check().job->ranks_on_host - static_cast<int>(notes_of_host().size())
+            : 0;
     log(speaks ? LogLevel::warn : LogLevel::debug,
         "communicator '{}': this host has waited 10 s for others to say that they have the library "
         "and the same settings. It is to be preloaded into all ranks or into none, on all hosts, "

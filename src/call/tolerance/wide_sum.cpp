@@ -74,6 +74,14 @@ class WideSum {
     WideVector wide_;
 };
 
+/// Has what it needs in a frame of its own: run_kept() is also on the stack of calls without it,
+/// in threads of programs that may have the smallest stack there is.
+[[gnu::noinline]] Status run_wide(CommContext& context, const CallShape& shape,
+                                  const KeptTolerance& kept, const SumBuffers& buffers,
+                                  const RunOnce& run) {
+    return WideSum(context, shape, kept, buffers, run).run();
+}
+
 }  // namespace
 
 Result<WideVector> WideVector::make(ElementType type, std::size_t count) {
@@ -118,7 +126,7 @@ KeptTolerance kept_in(const Settings& settings, const CallShape& shape, const Ke
 Status run_kept(CommContext& context, const CallShape& shape, const KeptTolerance& kept,
                 const SumBuffers& buffers, const RunOnce& run) {
     if (kept.is_kept && kept.budget.added_in != shape.type)
-        return WideSum(context, shape, kept, buffers, run).run();
+        return run_wide(context, shape, kept, buffers, run);
     GRADCOLL_TRY(run(nullptr, shape, kept));
     if (!kept.is_kept || kept.budget.is_sure) return {};
     return not_kept(kept.budget, *context.settings().current().tolerance, shape,
