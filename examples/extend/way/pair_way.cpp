@@ -1,5 +1,6 @@
 // pair - two ranks give each other their vectors, and each adds both: one message each way, and no
-// plan. It takes the exact allreduces of communicators of two ranks.
+// plan. It takes the exact allreduces of communicators of two ranks, unless somebody has
+// chosen an exchange, a builder or chunks.
 #include <limits>
 #include <optional>
 #include <vector>
@@ -15,7 +16,8 @@ namespace {
 /// A Pair is this way on one communicator.
 class Pair final : public Way {
   public:
-    explicit Pair(const WayParts& parts) : comm_(parts.comm), statistics_(parts.statistics) {}
+    explicit Pair(const WayParts& parts)
+        : comm_(parts.comm), settings_(parts.settings), statistics_(parts.statistics) {}
 
     const WayInfo& info() const override { return pair_way(); }
 
@@ -33,7 +35,8 @@ class Pair final : public Way {
 
     WayOffer foreseen(const WayQuestion& question) const override {
         const bool fits = question.collective == Collective::allreduce && question.blocking &&
-                          comm_.rank_count() == 2 && !question.shape.by_mpi();
+                          comm_.rank_count() == 2 && !question.shape.by_mpi() &&
+                          !settings_.current().chooses_plan();
         return {.exact = fits && question.shape.size_bytes() <=
                                      static_cast<std::uint64_t>(std::numeric_limits<int>::max())};
     }
@@ -72,6 +75,7 @@ class Pair final : public Way {
     }
 
     const CommIdentity& comm_;
+    const CommSettings& settings_;
     CommStatistics& statistics_;
     std::optional<PrivateComm> own_;
     std::vector<std::byte> others_;
