@@ -57,14 +57,12 @@ Status run_on_way(CommContext& context, const CallArguments& arguments, const Ca
         });
 }
 
-/// Times the call, too, if it leaves the host.
+/// Times the call, too, unless it passes.
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                   const KeptTolerance& kept, const BlockingExtras& extras) {
     const Route& route = kept.route;
     const auto run = [&] { return run_on_way(context, arguments, shape, kept, extras); };
-    if (route.passes() || !route.way->is_timed) return run();
-    return run_timed(context, shape, route.key, run,
-                     route.tries_mpi() ? TriedWay::mpi : TriedWay::ours);
+    return route.passes() ? run() : run_timed(context, *route.way, shape, route.key, run);
 }
 
 /// Runs the call so that it keeps its tolerance; a rank that refuses takes no part in that. Hands
@@ -117,7 +115,7 @@ bool all_ask_where(CommContext& context, const Route& route) {
 /// ranks that share memory ask each other: all ranks of a call over the tree do, and of a call
 /// through that memory those whose vector is on a device.
 Status settle_place(CommContext& context, const CallShape& shape, bool on_device, Route& route) {
-    const bool in_memory = route.way == &one_host_way();
+    const bool in_memory = route.goes(one_host_way());
     if (in_memory ? !on_device : !all_ask_where(context, route)) return {};
     GRADCOLL_TRY(take(route.key.on_devices, stays_on_devices(context, shape, on_device)));
     if (route.key.on_devices && in_memory) route.way = &tree_way();

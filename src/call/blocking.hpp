@@ -8,17 +8,19 @@
 
 namespace gradcoll {
 
-/// Runs `run`, an allreduce over the tree or through hosts, and times it if the communicator wants
-/// that (CommContext::times()).
+/// Runs `run`, an allreduce that goes that way, and times it if it leaves the host and the
+/// communicator wants that (CommContext::times()).
 template <class Run>
-Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run,
-                 TriedWay way = TriedWay::ours) {
+Status run_timed(CommContext& context, const WayInfo& way, const CallShape& shape,
+                 const CallKey& key, Run&& run) {
+    if (!way.is_timed) return run();
     if (key.feedback) context.keep_plans();
     if (!context.times(shape.size_bytes())) return run();
     const std::uint64_t begin_ns = now_ns();
     const Status status = run();
     const Status learnt =
-        context.add_timed_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns}, way);
+        context.add_timed_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns},
+                               &way == &mpi_way() ? TriedWay::mpi : TriedWay::ours);
     return status.ok() ? learnt : status;
 }
 

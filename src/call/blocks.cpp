@@ -68,7 +68,7 @@ Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
                             const CallShape& shape, const KeptTolerance& kept) {
     const Route& route = kept.route;
     if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
-    if (route.way == &one_host_way()) return reduce_scatter_on_one_host(call, arguments, shape);
+    if (route.goes(one_host_way())) return reduce_scatter_on_one_host(call, arguments, shape);
     Binding binding = binding_of(arguments, shape);
     binding.tolerance = kept.for_encodings();
     return run_blocking(call.context->plans(), call.entry->kind, route.key, binding);
@@ -129,7 +129,7 @@ void refuse_blocks(const Call& call, const Status& why) {
         route = kept->route;
         binding.tolerance = kept->for_encodings();
     }
-    if (route.way == &one_host_way())
+    if (route.goes(one_host_way()))
         call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
     else
         (void)run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
@@ -163,7 +163,7 @@ Status run_allgather(const Call& call) {
     GatherBuffers buffers(call);
     GRADCOLL_TRY(buffers.pack_input());
     const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
-    if (call.route.way == &one_host_way())
+    if (call.route.goes(one_host_way()))
         GRADCOLL_TRY(
             context.one_host().allgather(buffers.binding(), call.shape.size_bytes() / ranks));
     else

@@ -51,7 +51,7 @@ Status run_on(CommContext& context, CachedCall& way, const CallArguments& argume
     const Binding binding = binding_of(arguments, way.shape);
     if (way.goes(one_host_way())) return context.one_host().allreduce(binding, way.shape);
     const CallKey key = way.key;
-    return run_timed(context, way.shape, key, [&] {
+    return run_timed(context, way.way->info(), way.shape, key, [&] {
         return way.goes(tree_way())
                    ? run_on_tree(context.plans(), way, binding)
                    : way.way->run({.arguments = arguments, .shape = way.shape, .key = key});
@@ -197,12 +197,12 @@ void cache_call(const Call& call) {
     if (!may_be_repeated(call)) return;
     if (call.context == nullptr) return learn_that_it_passes(call);
     // A nonblocking call goes where a blocking one would only through the memory of one host.
-    if (!call.entry->may_wait && call.route.way != &one_host_way()) return;
+    if (!call.entry->may_wait && !call.route.goes(one_host_way())) return;
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;
     if (keeps_tolerance(call.context->settings().current(), call.shape)) return;
-    if (call.route.way == &agents_way()) return;  // until one fails
+    if (call.route.goes(agents_way())) return;  // until one fails
     CachedCall way;
     way.datatype = call.arguments.datatype;
     way.op = call.arguments.op;

@@ -211,7 +211,7 @@ Status start_on_one_host(Call& call, MPI_Request* request) {
 }
 
 Result<std::shared_ptr<StartedCall>> start_refusal(const Call& call, const Status& why) {
-    if (call.route.way == &one_host_way())
+    if (call.route.goes(one_host_way()))
         return std::shared_ptr<StartedCall>(CallOnHost::refuse(call, why));
     auto started = CallOnTree::refuse(call, why);
     if (!started) return started.status();
@@ -225,7 +225,7 @@ Status start_on_one_host(const HostStart& call, MPI_Request* request) {
 }
 
 Status start_nonblocking(Call& call, MPI_Request* request) {
-    if (call.route.way == &one_host_way()) return start_on_one_host(call, request);
+    if (call.route.goes(one_host_way())) return start_on_one_host(call, request);
     auto started = CallOnTree::start(call, request);
     if (!started) return started.status();
     give_to_progress_thread(std::move(started).value(), {true, call.context->identity().yields()});

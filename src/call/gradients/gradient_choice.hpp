@@ -33,13 +33,12 @@ struct GradientPlanner {
 /// GradientWay says which way a gradient's sums go. One work serves all that go the same way.
 struct GradientWay {
     PassReason pass_reason = PassReason::none;  ///< none: it does not pass to the MPI library
-    const WayInfo* way = &tree_way();           ///< hosts_way(): see gradient_hosts.hpp
+    const WayInfo* way = &mpi_way();            ///< hosts_way(): see gradient_hosts.hpp
     GradientPlanner* planner = nullptr;  ///< null only if it passes; the leaders' one through hosts
     CallKey key = {};                    ///< if it does not pass
 
     bool passes() const { return pass_reason != PassReason::none; }
-    /// Returns whether that is its way, and it does not pass.
-    bool goes(const WayInfo& there) const { return !passes() && way == &there; }
+    bool goes(const WayInfo& there) const { return way == &there; }
     friend bool operator==(const GradientWay&, const GradientWay&) = default;
 };
 
