@@ -99,9 +99,10 @@ class Way {
 
     /// Says which of the calls it takes, alike on all ranks. It may make what it needs for them,
     /// which is collective; so ranks ask in the same order.
-    virtual WayOffer offers(const WayQuestion& question) = 0;
-    /// Says what offers() would say, as far as that can be foreseen. Makes nothing.
-    virtual WayOffer foreseen(const WayQuestion& question) const = 0;
+    virtual WayOffer offers(const WayQuestion& question) { return foreseen(question); }
+    /// Says what offers() would say, as far as that can be foreseen. Makes nothing. A way that
+    /// routes name only where no other one takes the call offers nothing.
+    virtual WayOffer foreseen(const WayQuestion&) const { return {}; }
     /// Runs and counts a blocking allreduce that it offered to take. A rank that refuses tells the
     /// others, and gets its own refusal back. Errors: those of the way.
     virtual Status run(const WayCall& call) = 0;

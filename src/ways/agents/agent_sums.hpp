@@ -20,7 +20,6 @@ class AgentSums final : public Way {
         : settings_(parts.settings), plans_(parts.plans), statistics_(parts.statistics) {}
 
     const WayInfo& info() const override { return agents_way(); }
-    WayOffer offers(const WayQuestion& question) override { return foreseen(question); }
     WayOffer foreseen(const WayQuestion& question) const override;
     /// Errors: transport; peer_failed on all ranks if one refuses; those of the plan.
     Status run(const WayCall& call) override;

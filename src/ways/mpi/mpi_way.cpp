@@ -10,9 +10,6 @@ class MpiWay final : public Way {
     explicit MpiWay(const WayParts& parts) : statistics_(parts.statistics) {}
 
     const WayInfo& info() const override { return mpi_way(); }
-    /// A route names this way where no other one takes the call.
-    WayOffer offers(const WayQuestion&) override { return {}; }
-    WayOffer foreseen(const WayQuestion&) const override { return {}; }
     bool reads_devices() const override { return true; }
 
     Status run(const WayCall& call) override {

@@ -51,9 +51,6 @@ class TreeWay final : public Way {
     explicit TreeWay(const WayParts& parts) : plans_(parts.plans) {}
 
     const WayInfo& info() const override { return tree_way(); }
-    /// A route names this way where no other one takes the call, and it may not pass.
-    WayOffer offers(const WayQuestion&) override { return {}; }
-    WayOffer foreseen(const WayQuestion&) const override { return {}; }
     bool reads_devices() const override { return true; }
 
     Status run(const WayCall& call) override {
