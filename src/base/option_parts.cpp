@@ -22,9 +22,8 @@ std::string_view word_of(std::string_view entry) {
 
 std::string words_of(const OptionInfo& whole) {
     std::string words(whole.own_words);
-    for (const OptionInfo& row : option_table())
-        if (is_part(row) && row.whole == whole.id)
-            words += fmt::format("{}{}=", words.empty() ? "" : ", ", row.word);
+    for (const OptionInfo* part : parts_of(whole.id))
+        words += fmt::format("{}{}=", words.empty() ? "" : ", ", part->word);
     return words;
 }
 
@@ -53,8 +52,8 @@ class Splitter {
 
   private:
     const OptionInfo* part_named(std::string_view word) const {
-        for (const OptionInfo& row : option_table())
-            if (!word.empty() && row.whole == whole_.id && row.word == word) return &row;
+        for (const OptionInfo* part : parts_of(whole_.id))
+            if (part->word == word) return part;
         return nullptr;
     }
 

@@ -62,6 +62,13 @@ const OptionInfo& info_of(OptionId id) {
     return option_table()[static_cast<std::size_t>(id)];
 }
 
+std::vector<const OptionInfo*> parts_of(OptionId whole) {
+    std::vector<const OptionInfo*> parts;
+    for (const OptionInfo& row : option_table())
+        if (is_part(row) && row.whole == whole) parts.push_back(&row);
+    return parts;
+}
+
 const OptionInfo* find_option(std::string_view variable) {
     const auto table = option_table();
     const auto found = std::find_if(table.begin(), table.end(), [&](const OptionInfo& row) {

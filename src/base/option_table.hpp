@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -64,6 +65,8 @@ constexpr bool is_part(const OptionInfo& row) {
 /// Returns the table, which stays where it is. Thread safe.
 std::span<const OptionInfo> option_table();
 const OptionInfo& info_of(OptionId id);
+/// Returns the rows of a setting's parts, in the order of the table.
+std::vector<const OptionInfo*> parts_of(OptionId whole);
 
 /// Every variable begins with this.
 inline constexpr std::string_view option_prefix = "GC_";

@@ -42,21 +42,19 @@ std::string allowed_of(OptionId id) {
 
 std::string allowed_with_parts(OptionId whole) {
     std::string words;
-    for (const OptionInfo& row : option_table())
-        if (is_part(row) && row.whole == whole) words += fmt::format(" {}=", row.word);
+    for (const OptionInfo* part : parts_of(whole)) words += fmt::format(" {}=", part->word);
     if (words.empty()) return allowed_of(whole);
     return fmt::format("{}; with commas:{}", allowed_of(whole), words);
 }
 
 std::string help_with_parts(OptionId whole) {
     std::string help(info_of(whole).help);
-    for (const OptionInfo& row : option_table())
-        if (is_part(row) && row.whole == whole)
-            help += fmt::format(". {}= {} ({}): {}", row.word, allowed_of(row.id),
-                                row.default_value.empty()
-                                    ? "not set by default"
-                                    : fmt::format("default {}", row.default_value),
-                                row.help);
+    for (const OptionInfo* part : parts_of(whole))
+        help += fmt::format(". {}= {} ({}): {}", part->word, allowed_of(part->id),
+                            part->default_value.empty()
+                                ? "not set by default"
+                                : fmt::format("default {}", part->default_value),
+                            part->help);
     return help;
 }
 
