@@ -149,7 +149,7 @@ TEST(RoutedChannel, EverySizeArrivesWhetherItIsReadOrCopied) {
 std::vector<std::string_view> names_of_ways(const Channel& channel) {
     std::vector<std::string_view> names;
     if (const auto* routed = dynamic_cast<const RoutedChannel*>(&channel))
-        for (const PartialChannel& way : routed->channels()) names.push_back(way.name);
+        for (const PartialChannel& way : routed->ways()) names.push_back(way.name);
     return names;
 }
 

@@ -116,7 +116,7 @@ std::vector<std::string> names_by_rank(const Channel& channel) {
     for (int peer = 0; routed != nullptr && peer < channel.rank_count(); ++peer) {
         const PeerRoute& route = routed->route_to(peer);
         names.emplace_back(
-            route.way < 0 ? "" : routed->channels()[static_cast<std::size_t>(route.way)].name);
+            route.way < 0 ? "" : routed->ways()[static_cast<std::size_t>(route.way)].name);
     }
     return names;
 }

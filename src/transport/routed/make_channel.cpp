@@ -44,16 +44,15 @@ Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
     return Judgement{sums[0], sums[1], sums[2], sums[3]};
 }
 
-/// Keeps only those channels by which this rank goes to some rank.
-std::vector<PartialChannel> channels_in_use(std::vector<PartialChannel> channels, int rank_count) {
-    std::vector<bool> used(channels.size());
-    for (const auto& routes :
-         {routes_by(channels, rank_count), short_routes_by(channels, rank_count)})
+/// Keeps only those ways by which this rank goes to some rank.
+std::vector<PartialChannel> ways_in_use(std::vector<PartialChannel> ways, int rank_count) {
+    std::vector<bool> used(ways.size());
+    for (const auto& routes : {routes_by(ways, rank_count), short_routes_by(ways, rank_count)})
         for (const PeerRoute& route : routes)
             if (route.way >= 0) used[static_cast<std::size_t>(route.way)] = true;
     std::vector<PartialChannel> kept;
-    for (std::size_t way = 0; way < channels.size(); ++way)
-        if (used[way]) kept.push_back(std::move(channels[way]));
+    for (std::size_t way = 0; way < ways.size(); ++way)
+        if (used[way]) kept.push_back(std::move(ways[way]));
     return kept;
 }
 
@@ -70,23 +69,23 @@ bool stands_alone(const PartialChannel& way, int tag_limit) {
 }
 
 /// Logs "to 3 ranks by shm (encodes by itself)", for each way of this rank.
-void log_channels(const std::vector<PartialChannel>& channels, int rank, int rank_count) {
-    const std::vector<PeerRoute> routes = routes_by(channels, rank_count);
-    for (std::size_t way = 0; way < channels.size(); ++way) {
+void log_ways(const std::vector<PartialChannel>& ways, int rank, int rank_count) {
+    const std::vector<PeerRoute> routes = routes_by(ways, rank_count);
+    for (std::size_t way = 0; way < ways.size(); ++way) {
         int peers = 0;
         bool encodes = false;
         for (int peer = 0; peer < rank_count; ++peer) {
             const PeerRoute& route = routes[static_cast<std::size_t>(peer)];
             if (peer == rank || route.way != static_cast<int>(way)) continue;
             ++peers;
-            encodes |= channels[way].channel->capabilities(route.place).encodes_by_itself;
+            encodes |= ways[way].channel->capabilities(route.place).encodes_by_itself;
         }
-        if (peers > 0 || channels[way].short_bytes > 0)
+        if (peers > 0 || ways[way].short_bytes > 0)
             log(LogLevel::info, "messages of rank {} to {} {} go by {}{}{}", rank, peers,
-                peers == 1 ? "rank" : "ranks", channels[way].name,
+                peers == 1 ? "rank" : "ranks", ways[way].name,
                 encodes ? " (encodes by itself)" : "",
-                channels[way].short_bytes > 0
-                    ? fmt::format(", but those of less than {} bytes", channels[way].short_bytes)
+                ways[way].short_bytes > 0
+                    ? fmt::format(", but those of less than {} bytes", ways[way].short_bytes)
                     : "");
     }
 }
@@ -140,16 +139,16 @@ class Offers {
 
     Result<std::unique_ptr<Channel>> channel() && {
         std::int64_t limit = std::numeric_limits<int>::max();
-        for (const PartialChannel& way : channels_)
+        for (const PartialChannel& way : ways_)
             limit = std::min<std::int64_t>(limit, way.channel->tag_limit());
         limit = GRADCOLL_VALUE(smallest_of_all(comm_, limit));
         const auto tag_limit = static_cast<int>(limit);
-        std::vector<PartialChannel> channels = channels_in_use(std::move(channels_), rank_count_);
-        if (rank_ == 0 && rank_count_ > 1) log_channels(channels, rank_, rank_count_);
-        if (channels.size() == 1 && stands_alone(channels.front(), tag_limit))
-            return std::move(channels.front().channel);
+        std::vector<PartialChannel> ways = ways_in_use(std::move(ways_), rank_count_);
+        if (rank_ == 0 && rank_count_ > 1) log_ways(ways, rank_, rank_count_);
+        if (ways.size() == 1 && stands_alone(ways.front(), tag_limit))
+            return std::move(ways.front().channel);
         return std::unique_ptr<Channel>(
-            std::make_unique<RoutedChannel>(comm_, std::move(channels), tag_limit));
+            std::make_unique<RoutedChannel>(comm_, std::move(ways), tag_limit));
     }
 
   private:
@@ -176,7 +175,7 @@ class Offers {
         if (!offer.channel) return;
         for (std::size_t peer = 0; peer < wanted_.size(); ++peer)
             if (offer.places[peer] >= 0) wanted_[peer] = false;
-        channels_.push_back(
+        ways_.push_back(
             {row.name, std::move(offer.channel), std::move(offer.places), row.short_bytes});
     }
 
@@ -199,7 +198,7 @@ class Offers {
     std::vector<bool> wanted_;  ///< one per rank: whether no way reaches it yet
     Judgement missing_{.missing = 1};
     bool lacks_short_ways_ = false;  ///< whether the last resort is to be asked, too
-    std::vector<PartialChannel> channels_;
+    std::vector<PartialChannel> ways_;
 };
 
 }  // namespace

@@ -14,28 +14,25 @@ namespace {
 /// about as much as all of them.
 constexpr unsigned idle_polls_a_probe = 16;
 
-/// A RoutedLane is one lane for all channels: a message takes that of its peer.
+/// A RoutedLane is one lane for all ways: a message takes that of its peer.
 class RoutedLane final : public Lane {
   public:
     /// Opens a lane of each way with room for `capacity` messages: one may get all of them.
     RoutedLane(RoutedChannel& channel, const std::vector<PeerRoute>& routes, std::size_t capacity)
-        : channel_(channel),
-          routes_(routes),
-          capacity_(capacity),
-          channels_(channel.channels().size()) {
-        for (std::size_t way = 0; way < channels_.size(); ++way)
-            channels_[way].lane = channel.channels()[way].channel->open_lane(capacity);
+        : channel_(channel), routes_(routes), capacity_(capacity), ways_(channel.ways().size()) {
+        for (std::size_t way = 0; way < ways_.size(); ++way)
+            ways_[way].lane = channel.ways()[way].channel->open_lane(capacity);
         for (const PeerRoute& route : routes_)
             if (route.way >= 0) {
                 const auto way = static_cast<std::size_t>(route.way);
-                channels_[way].drives_mpi |=
-                    channel.channels()[way].channel->capabilities(route.place).drives_mpi;
+                ways_[way].drives_mpi |=
+                    channel.ways()[way].channel->capabilities(route.place).drives_mpi;
             }
     }
 
     ~RoutedLane() override {
-        for (std::size_t way = 0; way < channels_.size(); ++way)
-            channel_.add_traffic(way, channels_[way].sent);
+        for (std::size_t way = 0; way < ways_.size(); ++way)
+            channel_.add_traffic(way, ways_[way].sent);
     }
     RoutedLane(const RoutedLane&) = delete;
     RoutedLane& operator=(const RoutedLane&) = delete;
@@ -49,7 +46,7 @@ class RoutedLane final : public Lane {
                             std::size_t whole_bytes, std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = route_to(peer);
-        OpenWay& way = channels_[static_cast<std::size_t>(route.way)];
+        OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         way.sent.bytes += size_bytes;
         return way.lane->start_short_send(route.place, tag, data, size_bytes, whole_bytes, cookie);
@@ -59,15 +56,15 @@ class RoutedLane final : public Lane {
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = route_to(peer);
-        return channels_[static_cast<std::size_t>(route.way)].lane->start_recv(
-            route.place, tag, data, size_bytes, cookie);
+        return ways_[static_cast<std::size_t>(route.way)].lane->start_recv(route.place, tag, data,
+                                                                           size_bytes, cookie);
     }
 
     Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs, const Codec& codec,
                             std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = route_to(peer);
-        OpenWay& way = channels_[static_cast<std::size_t>(route.way)];
+        OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         for (const ElementRun& run : runs) way.sent.bytes += run.size_bytes;
         return way.lane->start_coded_send(route.place, tag, runs, codec, cookie);
@@ -77,31 +74,31 @@ class RoutedLane final : public Lane {
                             const Codec& codec, std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = route_to(peer);
-        return channels_[static_cast<std::size_t>(route.way)].lane->start_coded_recv(
+        return ways_[static_cast<std::size_t>(route.way)].lane->start_coded_recv(
             route.place, tag, data, size_bytes, codec, cookie);
     }
 
     void cut_messages(std::vector<int> peers, CutEnd end) override {
-        for (std::size_t way = 0; way < channels_.size(); ++way) {
+        for (std::size_t way = 0; way < ways_.size(); ++way) {
             std::vector<int> places;
             for (const int peer : peers)
                 if (const auto& route = route_to(peer); route.way == static_cast<int>(way))
                     places.push_back(route.place);
             std::sort(places.begin(), places.end());
-            if (!places.empty()) channels_[way].lane->cut_messages(std::move(places), end);
+            if (!places.empty()) ways_[way].lane->cut_messages(std::move(places), end);
         }
     }
 
     Result<std::size_t> poll(std::span<Completion> out) override {
         std::size_t count = 0;
         std::size_t way = first_;
-        for (std::size_t polled = 0; polled < channels_.size(); ++polled) {
-            const Result<std::size_t> more = channels_[way].lane->poll(out.subspan(count));
+        for (std::size_t polled = 0; polled < ways_.size(); ++polled) {
+            const Result<std::size_t> more = ways_[way].lane->poll(out.subspan(count));
             if (!more.ok()) return more;
             count += *more;
-            if (++way == channels_.size()) way = 0;
+            if (++way == ways_.size()) way = 0;
         }
-        if (++first_ == channels_.size()) first_ = 0;
+        if (++first_ == ways_.size()) first_ = 0;
         if (count == 0 && !mpi_is_driven()) GRADCOLL_TRY(let_mpi_progress());
         return count;
     }
@@ -109,19 +106,19 @@ class RoutedLane final : public Lane {
     /// Rests in the only busy way, since only one at a time can wake it.
     bool rest(std::chrono::microseconds longest) override {
         const auto is_busy = [](const OpenWay& way) { return way.lane->in_flight() > 0; };
-        const auto busy = std::find_if(channels_.begin(), channels_.end(), is_busy);
-        return busy != channels_.end() && std::none_of(busy + 1, channels_.end(), is_busy) &&
+        const auto busy = std::find_if(ways_.begin(), ways_.end(), is_busy);
+        return busy != ways_.end() && std::none_of(busy + 1, ways_.end(), is_busy) &&
                busy->lane->rest(longest);
     }
 
     std::size_t in_flight() const override {
         std::size_t count = 0;
-        for (const OpenWay& way : channels_) count += way.lane->in_flight();
+        for (const OpenWay& way : ways_) count += way.lane->in_flight();
         return count;
     }
 
     void abandon() override {
-        for (OpenWay& way : channels_) way.lane->abandon();
+        for (OpenWay& way : ways_) way.lane->abandon();
     }
 
   private:
@@ -143,7 +140,7 @@ class RoutedLane final : public Lane {
     }
 
     bool mpi_is_driven() const {
-        return std::any_of(channels_.begin(), channels_.end(), [](const OpenWay& way) {
+        return std::any_of(ways_.begin(), ways_.end(), [](const OpenWay& way) {
             return way.drives_mpi && way.lane->in_flight() > 0;
         });
     }
@@ -159,7 +156,7 @@ class RoutedLane final : public Lane {
     RoutedChannel& channel_;
     const std::vector<PeerRoute>& routes_;  ///< one per rank
     std::size_t capacity_;
-    std::vector<OpenWay> channels_;  ///< one for each way of the channel
+    std::vector<OpenWay> ways_;  ///< one for each way of the channel
     std::size_t first_ =
         0;  ///< first way in the next poll: none starves where there is little room
     unsigned idle_polls_ = 0;  ///< how many had no message that drives MPI under way
@@ -167,54 +164,51 @@ class RoutedLane final : public Lane {
 
 }  // namespace
 
-std::vector<PeerRoute> routes_by(const std::vector<PartialChannel>& channels, int rank_count) {
+std::vector<PeerRoute> routes_by(const std::vector<PartialChannel>& ways, int rank_count) {
     std::vector<PeerRoute> routes(static_cast<std::size_t>(rank_count));
     for (std::size_t rank = 0; rank < routes.size(); ++rank)
-        for (std::size_t way = 0; way < channels.size() && routes[rank].way < 0; ++way)
-            if (const int place = channels[way].places[rank]; place >= 0)
+        for (std::size_t way = 0; way < ways.size() && routes[rank].way < 0; ++way)
+            if (const int place = ways[way].places[rank]; place >= 0)
                 routes[rank] = {static_cast<int>(way), place};
     return routes;
 }
 
-std::vector<PeerRoute> short_routes_by(const std::vector<PartialChannel>& channels,
-                                       int rank_count) {
-    std::vector<PeerRoute> routes = routes_by(channels, rank_count);
+std::vector<PeerRoute> short_routes_by(const std::vector<PartialChannel>& ways, int rank_count) {
+    std::vector<PeerRoute> routes = routes_by(ways, rank_count);
     for (std::size_t rank = 0; rank < routes.size(); ++rank)
-        for (std::size_t way = channels.size(); way-- > 0;)
-            if (const int place = channels[way].places[rank];
-                place >= 0 && channels[way].short_bytes == 0)
+        for (std::size_t way = ways.size(); way-- > 0;)
+            if (const int place = ways[way].places[rank]; place >= 0 && ways[way].short_bytes == 0)
                 routes[rank] = {static_cast<int>(way), place};
     return routes;
 }
 
-RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<PartialChannel> channels, int tag_limit)
-    : comm_(comm), channels_(std::move(channels)), sums_(channels_.size()), tag_limit_(tag_limit) {
+RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<PartialChannel> ways, int tag_limit)
+    : comm_(comm), ways_(std::move(ways)), sums_(ways_.size()), tag_limit_(tag_limit) {
     int size = 1;
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size);
-    routes_ = routes_by(channels_, size);
-    short_routes_ = short_routes_by(channels_, size);
-    for (const PartialChannel& way : channels_)
-        short_bytes_ = std::max(short_bytes_, way.short_bytes);
+    routes_ = routes_by(ways_, size);
+    short_routes_ = short_routes_by(ways_, size);
+    for (const PartialChannel& way : ways_) short_bytes_ = std::max(short_bytes_, way.short_bytes);
 }
 
 /// Warns once in every process; what was carried later, and had nothing to complain of, does not
 /// count.
 void RoutedChannel::tell_unused(const std::string& why) const {
     static std::atomic<bool> is_told{false};
-    for (const PartialChannel& way : channels_)
+    for (const PartialChannel& way : ways_)
         if (way.short_bytes > 0 && !is_told.exchange(true))
             log(warn_once_a_job(), "messages do not go by {}: {}", way.name, why);
 }
 
-/// Tells of channels that were asked for, take no short messages, and have had no others, here or
+/// Tells of ways that were asked for, take no short messages, and have had no others, here or
 /// before. Such a way may also have added vectors.
 void RoutedChannel::tell_of_unused_ways() {
     static std::atomic<bool> any_used{false};
     const bool any_sent =
         std::any_of(sums_.begin(), sums_.end(), [](const Sums& sums) { return sums.messages > 0; });
-    for (std::size_t way = 0; way < channels_.size(); ++way)
-        if (channels_[way].short_bytes > 0 && sums_[way].messages > 0) any_used = true;
+    for (std::size_t way = 0; way < ways_.size(); ++way)
+        if (ways_[way].short_bytes > 0 && sums_[way].messages > 0) any_used = true;
     if (any_sent && !any_used && vector_sums() == nullptr)
         tell_unused(
             fmt::format("all of a communicator of {} ranks had less than {} bytes of "
@@ -224,15 +218,15 @@ void RoutedChannel::tell_of_unused_ways() {
 
 RoutedChannel::~RoutedChannel() {
     if (short_bytes_ > 0) tell_of_unused_ways();
-    for (std::size_t way = 0; way < channels_.size(); ++way)
-        log(LogLevel::debug, "rank {} sent by {}: {} messages, {} bytes", rank_,
-            channels_[way].name, sums_[way].messages.load(), sums_[way].bytes.load());
+    for (std::size_t way = 0; way < ways_.size(); ++way)
+        log(LogLevel::debug, "rank {} sent by {}: {} messages, {} bytes", rank_, ways_[way].name,
+            sums_[way].messages.load(), sums_[way].bytes.load());
 }
 
 Capabilities RoutedChannel::capabilities(int peer) const {
     const PeerRoute& route = route_to(peer);
     if (route.way < 0) return {};
-    return channels_[static_cast<std::size_t>(route.way)].channel->capabilities(route.place);
+    return ways_[static_cast<std::size_t>(route.way)].channel->capabilities(route.place);
 }
 
 std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
@@ -241,7 +235,7 @@ std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
 
 /// Returns the sums of the first way that has them: they are those of all ranks.
 VectorSums* RoutedChannel::vector_sums() {
-    for (const PartialChannel& way : channels_)
+    for (const PartialChannel& way : ways_)
         if (VectorSums* const sums = way.channel->vector_sums(); sums != nullptr) return sums;
     return nullptr;
 }

@@ -1,5 +1,5 @@
 // transport/routed/routed_channel.hpp - all ranks of a communicator, each by the first of several
-// channels that reaches it.
+// ways that reaches it.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ struct PeerRoute {
     int place = -1;
 };
 /// Returns, by rank, the first way that reaches it.
-std::vector<PeerRoute> routes_by(const std::vector<PartialChannel>& channels, int rank_count);
+std::vector<PeerRoute> routes_by(const std::vector<PartialChannel>& ways, int rank_count);
 /// Returns, by rank, the first way that also takes short messages; where there is none, the first.
-std::vector<PeerRoute> short_routes_by(const std::vector<PartialChannel>& channels, int rank_count);
+std::vector<PeerRoute> short_routes_by(const std::vector<PartialChannel>& ways, int rank_count);
 
 /// A RoutedChannel is the one place that knows who is reached how. A lane holds a lane of each way
 /// that some rank is reached by; a poll serves all of them, the first of them in turns, and lets
@@ -40,9 +40,9 @@ std::vector<PeerRoute> short_routes_by(const std::vector<PartialChannel>& channe
 /// are refused.
 class RoutedChannel final : public Channel {
   public:
-    /// Takes for each rank the first of `channels` that reaches it. `tag_limit` is the same on all
+    /// Takes for each rank the first of `ways` that reaches it. `tag_limit` is the same on all
     /// ranks, and no way's is lower. `comm` has the ranks, and must outlive the channel. Local.
-    RoutedChannel(MPI_Comm comm, std::vector<PartialChannel> channels, int tag_limit);
+    RoutedChannel(MPI_Comm comm, std::vector<PartialChannel> ways, int tag_limit);
     /// Logs what each way has carried.
     ~RoutedChannel() override;
 
@@ -58,7 +58,7 @@ class RoutedChannel final : public Channel {
 
     /// Returns how `peer`, which must be in range, is reached.
     const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
-    const std::vector<PartialChannel>& channels() const { return channels_; }
+    const std::vector<PartialChannel>& ways() const { return ways_; }
     MPI_Comm comm() const { return comm_; }
 
     struct Traffic {
@@ -77,7 +77,7 @@ class RoutedChannel final : public Channel {
     void tell_of_unused_ways();
 
     MPI_Comm comm_;
-    std::vector<PartialChannel> channels_;
+    std::vector<PartialChannel> ways_;
     std::vector<PeerRoute> routes_;  ///< one per rank of the communicator
     std::vector<PeerRoute> short_routes_;
     std::size_t short_bytes_ = 0;
