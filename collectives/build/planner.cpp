@@ -124,8 +124,8 @@ LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec) {
             take(spec.choices.of(vertex).codec,
                  static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1);
     if (goes_down) take(spec.down_codec, 1);
-    // Of other builders it is only known that no encoding is encoded again: so each is an operand
-    // of a sum, or the result's.
+    // Other builders promise only that no encoding is encoded again: so each is an operand of a
+    // sum, or the result's.
     if (spec.builder != Builder::flexreduce && is_lossy(spec))
         parts.together = (2 * std::int64_t{tree.rank_count()} - 1) * parts.largest;
     return parts;

@@ -281,7 +281,7 @@ Status try_to_meet(MPI_Comm comm) {
         (*account)->pass_reason() == PassReason::ranks_differ)
         return {};
     const std::vector<int> ranks = world_ranks_of(comm);
-    // Of processes of another job nothing is known here, nor there of these.
+    // Processes of another job know nothing of these, and these know nothing of them.
     if (ranks.empty() || met_groups().include(ranks)) {
         (*account)->note_met();
         return {};

@@ -46,7 +46,7 @@ bool is_of_this_user(int socket) {
 }
 
 /// Says at which addresses other hosts find this one: the IPv4 addresses of interfaces that are up.
-/// Those of the host's own loop come last.
+/// Addresses of the host's own loop come last.
 NicEndpoint endpoint_of_this_host(std::uint16_t port) {
     NicEndpoint endpoint;
     endpoint.port = port;

@@ -18,7 +18,7 @@ class SharedSegment {
     static constexpr std::size_t granule_bytes = 4096;
 
     /// Makes a segment. Collective over `comm`, whose ranks are on one host; the same sizes on all.
-    /// Of its part each rank allocates the first `first_bytes`, and more with allocate(): memory
+    /// Each rank allocates the first `first_bytes` of its part, and more with allocate(): memory
     /// that is not allocated must not be touched. Errors, on every rank if on one: io or
     /// out_of_memory, naming the step that failed and the bytes; transport.
     static Result<std::unique_ptr<SharedSegment>> make(MPI_Comm comm, std::size_t bytes_a_rank,

@@ -29,8 +29,8 @@ std::size_t piece_bytes_of(std::size_t vector_bytes) {
     return std::clamp(rounded_up(vector_bytes / 8, std::size_t{64} << 10), least, most);
 }
 
-/// As long as a MessagesBeside exists, a leader's messages to other leaders go on while it waits
-/// for the ranks of its host.
+/// A MessagesBeside lets a leader's messages to other leaders go on, as long as it exists, while
+/// the leader waits for the ranks of its host.
 class MessagesBeside {
   public:
     MessagesBeside(HostMemory* engine, LeadersExchange* leaders)
