@@ -1,7 +1,9 @@
 // runtime/binding.hpp - where the data of one call are: a plan meets user memory here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/status.hpp"
 #include "reduce/reducer.hpp"
@@ -9,14 +11,28 @@
 
 namespace gradcoll {
 
+/// A VectorPart says where some elements of a vector are that does not lie in one piece. Where
+/// input and output are the same memory, the part is in place.
+struct VectorPart {
+    std::int64_t begin_elem = 0;  ///< the first of them; they end where the next part begins
+    const std::byte* input = nullptr;
+    std::byte* output = nullptr;
+    std::byte* residual = nullptr;  ///< one value for each element, or null
+};
+
 /// Binding says where the data of one call are. With ExecutorOptions::data_on_device all of it is
 /// memory of the device.
 struct Binding {
     const void* input = nullptr;  ///< equals `output` for in-place calls
     void* output = nullptr;
     void* residual =
-        nullptr;      ///< plan.residual_elems() values (fp32; fp64 for fp64 elements), or null
-    Reducer reducer;  ///< a sum if the plan has a lossy codec, which the caller checks
+        nullptr;  ///< plan.residual_elems() values (fp32; fp64 for fp64 elements), or null
+    /// If this is not empty, the vector lies in these parts, one after the other; `input`, `output`
+    /// and `residual` are not used then. All of them begin at multiples of the blocks of the plan's
+    /// codecs. The plan encodes_each_element_once(), and unless the parts lie one behind the other
+    /// in memory, it has_messages_in_scratch(). They stay until the operation has ended.
+    std::span<const VectorPart> parts = {};
+    Reducer reducer;              ///< a sum if the plan has a lossy codec, which the caller checks
     ReduceOp op = ReduceOp::sum;  ///< the reducer's, for executors whose data are on a device
     /// The tolerance bounds what all encodings of an element may lose together. It is shared
     /// equally among the codecs of the plan that take a tolerance and have none; 0 allows no loss.

@@ -30,17 +30,18 @@ std::size_t elems_in(Range elems) {
 /// Writes the blocks one behind the other, so that they need not be moved if they make up a
 /// message.
 Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec,
-                     std::byte* residual) {
+                     std::int64_t residual_place) {
     EncodedBlocks& blocks = *view.blocks_of(step);
     std::byte* end = view.target(step.to, step.range);
     return for_blocks(step, step.to, view, [&](CodedBlock& block, Range elems) -> Status {
         const std::size_t count = elems_in(elems);
+        std::byte* const residual =
+            view.residual(residual_place + elems.begin - step.range.begin, elems.begin);
         const auto encoded = encode_block(codec, {view.source(step.from, elems), residual, count},
                                           blocks.bound_of(step, count), end);
         if (!encoded.ok()) return encoded.status();
         block = blocks.block_at(end, *encoded);
         end += block.size_bytes;
-        if (residual) residual += view.residual_bytes(count);
         return {};
     });
 }
@@ -95,12 +96,12 @@ Status refused_payload(const Step& step, Range elems) {
 }
 
 Status run_block_step(const Step& step, const ChunkView& view, const Operation& operation,
-                      std::byte* residual) {
+                      std::int64_t residual_place) {
     const Codec& codec = operation.codec(step.codec);
     const Decoders decoders{codec, operation.codec(CodecId::exact)};
     switch (step.kind) {
         case StepKind::encode:
-            return encode_blocks(step, view, codec, residual);
+            return encode_blocks(step, view, codec, residual_place);
         case StepKind::decode:
             return decode_blocks(step, view, decoders);
         case StepKind::decode_reduce:

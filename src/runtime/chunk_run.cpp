@@ -306,7 +306,8 @@ void ChunkRun::batch_local(DeviceBatch& batch, const Operation& operation) {
         const Step& local = step(index);
         const bool encodes = local.kind == StepKind::encode;
         batch.add(local, view_,
-                  encodes ? view_.residual(program().residual_first_elem(index)) : nullptr);
+                  encodes ? view_.residual(program().residual_first_elem(index), local.range.begin)
+                          : nullptr);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/chunk_view.hpp"
 
+#include <algorithm>
+
 namespace gradcoll {
 
 ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
@@ -9,6 +11,7 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
       output_(static_cast<std::byte*>(binding.output)),
       scratch_(scratch.bytes),
       blocks_(scratch.blocks),
+      parts_(binding.parts),
       input_shift_elems_(chunk * plan.spec.chunk_elems - schedule.input_first_elem),
       output_shift_elems_(chunk * plan.spec.chunk_elems - schedule.output_first_elem),
       elem_bytes_(plan.spec.elem_bytes),
@@ -19,19 +22,48 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
                 static_cast<std::size_t>(first) * residual_elem_bytes_;
 }
 
+/// Returns the part with an element of the whole vector.
+const VectorPart& ChunkView::part_of(std::int64_t elem) const {
+    return *std::prev(std::upper_bound(
+        parts_.begin(), parts_.end(), elem,
+        [](std::int64_t at, const VectorPart& part) { return at < part.begin_elem; }));
+}
+
+std::int64_t ChunkView::piece_end(Range range) const {
+    if (parts_.empty()) return range.end;
+    const VectorPart& part = part_of(output_shift_elems_ + range.begin);
+    if (&part == &parts_.back()) return range.end;
+    return std::min(range.end, (&part + 1)->begin_elem - output_shift_elems_);
+}
+
+ChunkView ChunkView::later_in_slots(std::size_t skipped_bytes) const {
+    ChunkView later = *this;
+    later.skipped_in_slots_ = skipped_bytes;
+    return later;
+}
+
 const std::byte* ChunkView::source(Slot slot, Range range) const {
-    if (slot.where() == Space::input) return input_ + offset(input_shift_elems_ + range.begin);
-    return target(slot, range);
+    if (slot.where() != Space::input) return target(slot, range);
+    const std::int64_t elem = input_shift_elems_ + range.begin;
+    if (parts_.empty()) return input_ + offset(elem);
+    const VectorPart& part = part_of(elem);
+    return part.input + offset(elem - part.begin_elem);
+}
+
+std::byte* ChunkView::output(std::int64_t elem) const {
+    if (parts_.empty()) return output_ + offset(elem);
+    const VectorPart& part = part_of(elem);
+    return part.output + offset(elem - part.begin_elem);
 }
 
 std::byte* ChunkView::target(Slot slot, Range range) const {
     switch (slot.where()) {
         case Space::output:
-            return output_ + offset(output_shift_elems_ + range.begin);
+            return output(output_shift_elems_ + range.begin);
         case Space::work:
             return scratch_ + offset(range.begin);
         case Space::scratch:
-            return scratch_ + schedule_->slots[slot.index].offset_bytes;
+            return scratch_ + schedule_->slots[slot.index].offset_bytes + skipped_in_slots_;
         case Space::input:
         case Space::none:
             break;
@@ -51,9 +83,34 @@ MessageBytes ChunkView::message(const Step& step) const {
     return {const_cast<std::byte*>(source(slot, step.range)), size_bytes};
 }
 
-std::byte* ChunkView::residual(std::int64_t first_elem) const {
+std::byte* ChunkView::residual(std::int64_t place, std::int64_t elem) const {
+    if (!parts_.empty()) {
+        const std::int64_t in_vector = output_shift_elems_ + elem;
+        const VectorPart& part = part_of(in_vector);
+        if (!part.residual) return nullptr;
+        return part.residual +
+               static_cast<std::size_t>(in_vector - part.begin_elem) * residual_elem_bytes_;
+    }
     if (!residual_) return nullptr;
-    return residual_ + static_cast<std::size_t>(first_elem) * residual_elem_bytes_;
+    return residual_ + static_cast<std::size_t>(place) * residual_elem_bytes_;
+}
+
+bool encodes_each_element_once(const Plan& plan) {
+    return plan.spec.collective == Collective::allreduce && plan.spec.feedback &&
+           plan.residual_elems() == plan.spec.count_elems;
+}
+
+bool has_messages_in_scratch(const Plan& plan) {
+    const auto is_in_vector = [](const Step& step) {
+        const bool sends = step.kind == StepKind::send;
+        if (!sends && step.kind != StepKind::recv) return false;
+        const Space space = (sends ? step.from : step.to).where();
+        return space == Space::input || space == Space::output;
+    };
+    const auto has_none = [&](const Schedule& schedule) {
+        return std::none_of(schedule.steps.begin(), schedule.steps.end(), is_in_vector);
+    };
+    return has_none(plan.body) && has_none(plan.tail);
 }
 
 }  // namespace gradcoll

@@ -23,6 +23,11 @@ class ChunkView {
     ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
               const Binding& binding, const ChunkScratch& scratch);
 
+    bool is_in_parts() const { return !parts_.empty(); }
+    /// Returns the end of the elements from `range.begin` on that lie in one piece.
+    std::int64_t piece_end(Range range) const;
+    /// Returns a view for the rest of a step, whose slots begin this many bytes later.
+    ChunkView later_in_slots(std::size_t skipped_bytes) const;
     /// Returns the first byte of a place that may be read; null for Slot::none().
     const std::byte* source(Slot slot, Range range) const;
     /// Returns X of a step `to = X op slot` (StepKind).
@@ -47,17 +52,17 @@ class ChunkView {
     std::size_t bytes_of(Range range) const {
         return static_cast<std::size_t>(range.size()) * elem_bytes_;
     }
-    /// Returns the residual that belongs to the chunk's residual element `first_elem`; null without
-    /// feedback.
-    std::byte* residual(std::int64_t first_elem) const;
-    std::size_t residual_bytes(std::size_t count_elems) const {
-        return count_elems * residual_elem_bytes_;
-    }
+    /// Returns the residual of the chunk's element `elem`, which is the chunk's residual element
+    /// `place`; null without feedback.
+    std::byte* residual(std::int64_t place, std::int64_t elem) const;
 
   private:
     std::ptrdiff_t offset(std::int64_t elem) const {
         return elem * static_cast<std::ptrdiff_t>(elem_bytes_);
     }
+
+    const VectorPart& part_of(std::int64_t elem) const;
+    std::byte* output(std::int64_t elem) const;
 
     const Schedule* schedule_ = nullptr;
     const std::byte* input_ = nullptr;
@@ -65,11 +70,18 @@ class ChunkView {
     std::byte* scratch_ = nullptr;
     EncodedBlocks* blocks_ = nullptr;
     std::byte* residual_ = nullptr;
+    std::span<const VectorPart> parts_;  ///< empty: the vectors lie in one piece each
+    std::size_t skipped_in_slots_ = 0;
     std::int64_t input_shift_elems_ =
         0;  ///< where element 0 of the chunk lies in the caller's input
     std::int64_t output_shift_elems_ = 0;
     std::size_t elem_bytes_ = 1;
     std::size_t residual_elem_bytes_ = 4;
 };
+
+/// Returns whether this rank encodes every element of an allreduce exactly once, with feedback.
+bool encodes_each_element_once(const Plan& plan);
+/// Returns whether no message goes from the vectors themselves, or to them.
+bool has_messages_in_scratch(const Plan& plan);
 
 }  // namespace gradcoll

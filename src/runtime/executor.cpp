@@ -158,7 +158,9 @@ struct Executor::Impl {
 Status Executor::Impl::check(const Binding& binding) const {
     if (state != State::resting)
         return Status(Code::internal, "start: the operation before has not ended");
-    if (plan.chunk_count > 0 && (!binding.input || !binding.output))
+    if (!binding.parts.empty() && !encodes_each_element_once(plan))
+        return Status(Code::internal, "parts: the plan does not encode each element once");
+    if (plan.chunk_count > 0 && binding.parts.empty() && (!binding.input || !binding.output))
         return Status(Code::invalid_buffer,
                       fmt::format("{}: null; {} elements are to be handled",
                                   binding.input ? "output" : "input", plan.spec.count_elems));
@@ -200,6 +202,7 @@ void Executor::Impl::refuse() {
     stand_in.resize(2 * bytes);
     operation.binding.input = stand_in.data();
     operation.binding.output = stand_in.data() + bytes;
+    operation.binding.parts = {};
     operation.fail(refusal);
 }
 

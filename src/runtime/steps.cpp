@@ -71,14 +71,15 @@ Status check_frame_of(const Step& recv, const Arrival& arrival, const Operation&
 
 }  // namespace
 
-Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
-                      std::int64_t residual_first_elem) {
-    if (step.range.empty()) return {};
-    if (view.blocks_of(step))
-        return run_block_step(step, view, operation, view.residual(residual_first_elem));
+namespace {
+
+/// Runs a step whose elements lie in one piece.
+Status run_in_one_piece(const Step& step, const ChunkView& view, const Operation& operation,
+                        std::int64_t residual_place) {
     switch (step.kind) {
         case StepKind::encode:
-            encode(step, view, operation.codec(step.codec), view.residual(residual_first_elem));
+            encode(step, view, operation.codec(step.codec),
+                   view.residual(residual_place, step.range.begin));
             return {};
         case StepKind::decode:
             return decode(step, view, operation) ? Status() : refused_payload(step, step.range);
@@ -96,6 +97,26 @@ Status run_local_step(const Step& step, const ChunkView& view, const Operation& 
             break;
     }
     return Status(Code::internal, "a message is not a local step");
+}
+
+}  // namespace
+
+Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
+                      std::int64_t residual_first_elem) {
+    if (step.range.empty()) return {};
+    if (view.blocks_of(step)) return run_block_step(step, view, operation, residual_first_elem);
+    if (!view.is_in_parts()) return run_in_one_piece(step, view, operation, residual_first_elem);
+    Step piece = step;
+    while (piece.range.begin < step.range.end) {
+        piece.range.end = view.piece_end({piece.range.begin, step.range.end});
+        const std::int64_t done = piece.range.begin - step.range.begin;
+        const std::size_t done_bytes =
+            bound_bytes(step.codec, operation.plan.spec.elem_bytes, static_cast<std::size_t>(done));
+        GRADCOLL_TRY(run_in_one_piece(piece, done > 0 ? view.later_in_slots(done_bytes) : view,
+                                      operation, residual_first_elem + done));
+        piece.range.begin = piece.range.end;
+    }
+    return {};
 }
 
 Status add_decoded(const Step& step, const ChunkView& view, const Operation& operation,
