@@ -50,6 +50,7 @@ std::size_t begin_all(Coordinator& coordinator, std::vector<Verdict>& verdicts) 
         ByteWriter writer;
         for (const Verdict& verdict : verdicts) write(verdict, writer);
         bytes += writer.take().size();
+        coordinator.ended(verdicts.front().number);
     }
     return bytes;
 }

@@ -11,8 +11,10 @@ Coordinator::Coordinator(std::vector<Member> members, std::uint64_t most_pack_by
 Status Coordinator::add(std::size_t member, const Ready& ready, std::uint64_t now_ns) {
     GatheredGradient* const complete = GRADCOLL_VALUE(gathering_.add(member, ready, now_ns));
     if (complete == nullptr) return {};
-    complete_.push_back(complete);
-    std::push_heap(complete_.begin(), complete_.end(), goes_after);
+    Queue& queue = queue_of(complete->ready.pack);
+    queue.bytes += complete->ready.bytes;
+    queue.heap.push_back(complete);
+    std::push_heap(queue.heap.begin(), queue.heap.end(), goes_after);
     return {};
 }
 
@@ -21,30 +23,42 @@ bool Coordinator::goes_after(const GatheredGradient* a, const GatheredGradient* 
                                                   : a->order > b->order;
 }
 
-void Coordinator::take_complete() {
-    std::pop_heap(complete_.begin(), complete_.end(), goes_after);
-    taken_.push_back(complete_.back());
-    complete_.pop_back();
+Coordinator::Queue& Coordinator::queue_of(std::uint32_t pack) {
+    for (Queue& queue : queues_)
+        if (queue.pack == pack) return queue;
+    return queues_.emplace_back(Queue{.pack = pack});
 }
 
-/// Takes all that may go with the one that was taken: short ones overtake longer ones of higher
-/// priority, whose sums hardly notice.
-void Coordinator::take_pack() {
-    const std::uint32_t pack = taken_.front()->ready.pack;
-    const auto others =
-        std::partition(complete_.begin(), complete_.end(),
-                       [&](const GatheredGradient* one) { return one->ready.pack != pack; });
-    if (others == complete_.end()) return std::make_heap(complete_.begin(), others, goes_after);
-    std::sort(others, complete_.end(), [](const GatheredGradient* a, const GatheredGradient* b) {
-        return goes_after(b, a);
-    });
-    std::uint64_t bytes = taken_.front()->ready.bytes;
-    const auto end = std::find_if(others, complete_.end(), [&](const GatheredGradient* one) {
-        return (bytes += one->ready.bytes) > most_pack_bytes_;
-    });
-    taken_.insert(taken_.end(), others, end);
-    complete_.erase(others, end);
-    std::make_heap(complete_.begin(), complete_.end(), goes_after);
+/// Returns the queue whose top begins next; null if all are empty, or wait for packs to end.
+Coordinator::Queue* Coordinator::next_queue() {
+    Queue* best = nullptr;
+    for (Queue& queue : queues_) {
+        const bool waits = queue.pack != 0 && queue.under_way > 0 && queue.bytes < most_pack_bytes_;
+        if (queue.heap.empty() || waits) continue;
+        if (best == nullptr || goes_after(best->heap.front(), queue.heap.front())) best = &queue;
+    }
+    return best;
+}
+
+/// Takes the top and all that may go with it: short ones overtake longer ones of higher priority,
+/// whose sums hardly notice.
+void Coordinator::take_from(Queue& queue) {
+    std::uint64_t bytes = 0;
+    taken_.clear();
+    do {
+        GatheredGradient* const top = queue.heap.front();
+        std::pop_heap(queue.heap.begin(), queue.heap.end(), goes_after);
+        queue.heap.pop_back();
+        bytes += top->ready.bytes;
+        taken_.push_back(top);
+    } while (queue.pack != 0 && !queue.heap.empty() && bytes < most_pack_bytes_ &&
+             queue.heap.front()->ready.bytes <= most_pack_bytes_ - bytes);
+    queue.bytes -= bytes;
+    ++queue.under_way;
+}
+
+void Coordinator::ended(std::uint32_t number) {
+    --queue_of(gathering_.numbered(number).begun_pack).under_way;
 }
 
 Verdict Coordinator::verdict_of(GatheredGradient& gradient) {
@@ -62,11 +76,11 @@ Verdict Coordinator::verdict_of(GatheredGradient& gradient) {
 
 bool Coordinator::next(std::uint64_t room_bytes, std::vector<Verdict>& out) {
     out.clear();
-    if (complete_.empty() || complete_.front()->ready.bytes > room_bytes) return false;
-    taken_.clear();
-    take_complete();
-    if (taken_.front()->ready.pack != 0) take_pack();
+    Queue* const queue = next_queue();
+    if (queue == nullptr || queue->heap.front()->ready.bytes > room_bytes) return false;
+    take_from(*queue);
     for (GatheredGradient* gradient : taken_) {
+        gradient->begun_pack = queue->pack;
         out.push_back(verdict_of(*gradient));
         out.back().more = gradient != taken_.back();
     }

@@ -14,9 +14,10 @@ namespace gradcoll {
 
 /// A Coordinator is what rank 0 of an engine knows of all. A gradient begins when all ranks have
 /// it: the one with the highest priority first (the highest that any rank gave it), of equals the
-/// one that was complete first. Short ones may begin together, as a pack. Shapes that differ are an
-/// error of all ranks, once all have handed it in. Used by one thread at a time. Allocates for
-/// names, numbers and shapes that it has not seen.
+/// one that was complete first. Short ones may begin together, as a pack; one that is not full
+/// waits while another of its kind is under way, so that there is always time for more to come.
+/// Shapes that differ are an error of all ranks, once all have handed it in. Used by one thread at
+/// a time. Allocates for names, numbers and shapes that it has not seen.
 class Coordinator {
   public:
     /// The gradients of a pack have at most `most_pack_bytes` together (Ready::bytes).
@@ -28,6 +29,9 @@ class Coordinator {
     /// is in `out`; with all that go with it, if it begins a pack. Ranks may have them ready again
     /// from then on.
     bool next(std::uint64_t room_bytes, std::vector<Verdict>& out);
+    /// Takes note that the sum has ended which the gradient of this number was in. It is called
+    /// once for each sum that next() has let begin, with any gradient of it.
+    void ended(std::uint32_t number);
 
     /// Tells each gradient with its next verdict what it is planned for from then on
     /// (Verdict::links_carry): so all ranks plan it anew between the same two of its sums.
@@ -42,8 +46,17 @@ class Coordinator {
     }
 
   private:
-    void take_complete();
-    void take_pack();
+    /// A Queue has the gradients of one kind of pack that all ranks have.
+    struct Queue {
+        std::uint32_t pack = 0;  ///< 0: those that go by themselves
+        std::uint64_t bytes = 0;
+        int under_way = 0;                      ///< packs of this kind
+        std::vector<GatheredGradient*> heap{};  ///< the top begins next
+    };
+
+    Queue& queue_of(std::uint32_t pack);
+    Queue* next_queue();
+    void take_from(Queue& queue);
     Verdict verdict_of(GatheredGradient& gradient);
     /// Orders a heap whose top begins next.
     static bool goes_after(const GatheredGradient* a, const GatheredGradient* b);
@@ -51,9 +64,9 @@ class Coordinator {
     Gathering gathering_;
     std::uint64_t most_pack_bytes_;
     double links_carry_ = 1;
-    std::uint32_t plans_ = 0;                  ///< how often plan_for() was called
-    std::vector<GatheredGradient*> complete_;  ///< a heap
-    std::vector<GatheredGradient*> taken_;     ///< those taken from it, to begin together
+    std::uint32_t plans_ = 0;  ///< how often plan_for() was called
+    std::vector<Queue> queues_;
+    std::vector<GatheredGradient*> taken_;  ///< those taken from one of them, to begin together
 };
 
 }  // namespace gradcoll

@@ -22,6 +22,7 @@ struct GatheredGradient {
     };
     std::string name;
     std::uint32_t number = unnumbered;  ///< given with its first verdict
+    std::uint32_t begun_pack = 0;       ///< kind of pack that it was last part of
     std::uint32_t planned = 0;          ///< the last of Coordinator's plans that it was told
     std::vector<Shape> shapes;
     // These belong to the sum that is being gathered, or that was last:
@@ -55,6 +56,8 @@ class Gathering {
     Status give_number(const std::string& name, std::uint32_t number) {
         return give_number(named(name), number);
     }
+    /// Returns the gradient of a number that was given.
+    const GatheredGradient& numbered(std::uint32_t number) const { return *by_number_[number]; }
     std::uint32_t next_number() const { return static_cast<std::uint32_t>(by_number_.size()); }
     std::size_t gradient_count() const { return gradients_.size(); }
 

@@ -36,6 +36,10 @@ class Negotiation {
     Status say(const Ready& ready, std::uint64_t now_ns);
     /// Lets, on rank 0, the next gradient begin, or pack of them, if it fits into `room_bytes`.
     void release(std::uint64_t room_bytes);
+    /// Does, on rank 0, what Coordinator::ended() does.
+    void ended(std::uint32_t number) {
+        if (coordinator_) coordinator_->ended(number);
+    }
     /// Does, on rank 0, what Coordinator::plan_for() does.
     void plan_for(double links_carry) {
         if (coordinator_) coordinator_->plan_for(links_carry);

@@ -17,14 +17,17 @@ Ready ready_as(std::uint32_t number) {
     return {number, 0, 100, 7, 0, "", "", 0, ""};
 }
 
-/// Returns names, or numbers of those that have one, in the order in which they begin.
+/// Returns names, or numbers of those that have one, in the order in which they begin. Each sum
+/// ends before the next begins.
 std::vector<std::string> begun(Coordinator& coordinator) {
     std::vector<std::string> names;
     std::vector<Verdict> verdicts;
-    while (coordinator.next(any_room, verdicts))
+    while (coordinator.next(any_room, verdicts)) {
         for (const Verdict& verdict : verdicts)
             names.push_back((verdict.name.empty() ? std::to_string(verdict.number) : verdict.name) +
                             (verdict.more ? "+" : ""));
+        coordinator.ended(verdicts.front().number);
+    }
     return names;
 }
 
@@ -93,6 +96,34 @@ TEST(Coordinator, PacksWhatIsShortAndAlikeUpToASize) {
         ASSERT_TRUE(coordinator.add(0, ready, 0).ok());
     EXPECT_EQ(begun(coordinator),
               (std::vector<std::string>{"a+", "c+", "b", "long", "other", "d"}));
+}
+
+TEST(Coordinator, PackThatIsNotFullWaitsForThoseOfItsKind) {
+    Coordinator coordinator(flat_circle(0, 1).members, 1000);
+    std::vector<Verdict> verdicts;
+    const auto add = [&](const Ready& ready) { ASSERT_TRUE(coordinator.add(0, ready, 0).ok()); };
+    const auto next = [&] {
+        std::string names;
+        if (coordinator.next(any_room, verdicts))
+            for (const Verdict& verdict : verdicts) names += verdict.name;
+        return names;
+    };
+    add(packable("a", 5, 400));
+    EXPECT_EQ(next(), "a");
+    add(packable("b", 5, 400));
+    EXPECT_EQ(next(), "");
+    add(packable("other", 6, 10));
+    add(packable("long", 0, 100'000));
+    EXPECT_EQ(next(), "other");
+    EXPECT_EQ(next(), "long");
+    EXPECT_EQ(next(), "");
+    add(packable("c", 5, 600));
+    EXPECT_EQ(next(), "bc");
+    add(packable("d", 5, 400));
+    coordinator.ended(0);
+    EXPECT_EQ(next(), "");
+    coordinator.ended(3);
+    EXPECT_EQ(next(), "d");
 }
 
 TEST(Coordinator, PacksNothingThatRanksDisagreeOn) {

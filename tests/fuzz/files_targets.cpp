@@ -83,6 +83,7 @@ bool ready_records(std::string_view text) {
                 ByteReader back(bytes);
                 must(read(back, again).ok(), "verdicts read back", text);
             }
+            coordinator.ended(verdicts.front().number);
         }
     }
     static_cast<void>(coordinator.stalls(1'000'000, 1000));
