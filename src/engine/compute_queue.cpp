@@ -32,6 +32,7 @@ void ComputeQueue::give(std::span<const LocalStep> steps, std::int32_t priority)
             waiting_.push_back({step, priority, given_++});
             std::push_heap(waiting_.begin(), waiting_.end(), goes_after);
         }
+        waiting_count_.store(waiting_.size(), std::memory_order_relaxed);
     }
     if (steps.size() == 1)
         wake_.notify_one();
@@ -74,6 +75,7 @@ void ComputeQueue::pop(LocalStep& step) {
     std::pop_heap(waiting_.begin(), waiting_.end(), goes_after);
     step = waiting_.back().step;
     waiting_.pop_back();
+    waiting_count_.store(waiting_.size(), std::memory_order_relaxed);
 }
 
 }  // namespace gradcoll

@@ -33,6 +33,7 @@ class ComputeQueue {
     ComputeQueue& operator=(const ComputeQueue&) = delete;
 
     bool has_threads() const { return !threads_.empty(); }
+    bool has_waiting() const { return waiting_count_.load(std::memory_order_relaxed) > 0; }
     void give(std::span<const LocalStep> steps, std::int32_t priority);
     /// Takes a step that no thread has begun, for whoever asks to run it; false if there is none.
     bool take(LocalStep& step);
@@ -62,6 +63,7 @@ class ComputeQueue {
     std::vector<Returned> returned_;
     std::uint64_t given_ = 0;
     bool stopping_ = false;
+    std::atomic<std::size_t> waiting_count_{0};
     std::atomic<std::uint64_t> worked_ns_{0};
     std::vector<std::thread> threads_;
 };

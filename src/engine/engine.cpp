@@ -273,7 +273,10 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
 /// waits for the next sum of all, so they take no room.
 std::uint64_t Engine::room_bytes() const {
     if (ordered_ < 2) return UINT64_MAX;
-    return options_.most_bytes - std::min(options_.most_bytes, ordered_bytes_);
+    std::uint64_t largest = 0;
+    for (const auto& sum : running_)
+        if (!sum->alone) largest = std::max(largest, sum->bytes);
+    return options_.most_bytes - std::min(options_.most_bytes, ordered_bytes_ - largest);
 }
 
 /// Returns the gradient of a verdict, which this rank has said to be ready, or the coordinator is
@@ -303,10 +306,12 @@ Status Engine::hear_verdicts() {
         beginning_.push_back(GRADCOLL_VALUE(found(verdict)));
         if (verdict.more) continue;
         GRADCOLL_TRY(check_pack());
-        if (verdict.error.empty())
+        if (verdict.error.empty()) {
             begin(beginning_, Order::of_all);
-        else
+        } else {
+            negotiation_->ended(verdict.number);
             complete(beginning_, {Code::invalid_argument, verdict.error});
+        }
         beginning_.clear();
     }
     return {};
@@ -326,7 +331,8 @@ Status Engine::check_pack() const {
 }
 
 Result<Work*> Engine::work_of(std::span<Gradient* const> gradients) {
-    if (gradients.size() == 1) return gradients.front()->work.get();
+    Work* const alone = gradients.front()->work.get();
+    if (gradients.size() == 1 && !alone->is_part_of_packs()) return alone;
     return options_.packer->pack(gradients);
 }
 
@@ -341,7 +347,10 @@ std::unique_ptr<Engine::Sum> Engine::take_sum() {
 void Engine::begin(std::span<Gradient* const> gradients, Order order) {
     const auto work = work_of(gradients);
     const Status started = work ? (*work)->start() : work.status();
-    if (!started.ok()) return complete(gradients, started);
+    if (!started.ok()) {
+        if (order == Order::of_all) negotiation_->ended(gradients.front()->number_);
+        return complete(gradients, started);
+    }
     std::unique_ptr<Sum> sum = take_sum();
     sum->work = *work;
     sum->gradients.assign(gradients.begin(), gradients.end());
@@ -387,6 +396,7 @@ bool Engine::advance(std::size_t index) {
     if (!ended.alone) {
         --ordered_;
         ordered_bytes_ -= ended.bytes;
+        negotiation_->ended(ended.gradients.front()->number_);
     }
     for (Gradient* gradient : ended.gradients) {
         gradient->is_running_ = false;
@@ -411,8 +421,9 @@ bool Engine::hand_out(Sum& sum) {
     std::array<LocalStep, steps_a_turn> taken;
     const std::size_t most = compute_.has_threads() ? taken.size() : 1;
     const auto steps = std::span(taken).first(sum.work->take_local(std::span(taken).first(most)));
+    const bool nobody_comes = compute_.has_waiting();
     const auto given = std::partition(steps.begin(), steps.end(), [&](const LocalStep& step) {
-        return !compute_.has_threads() || step.bytes() <= most_bytes_here;
+        return !compute_.has_threads() || nobody_comes || step.bytes() <= most_bytes_here;
     });
     steps_out_ += static_cast<std::size_t>(steps.end() - given);
     compute_.give({given, steps.end()}, sum.priority);

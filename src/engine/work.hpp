@@ -19,6 +19,9 @@ class Work {
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
+    /// Returns whether its sums are always parts of packs (GradientPacker), if need be of a pack of
+    /// one. Then nothing else is called but deliver().
+    virtual bool is_part_of_packs() const { return false; }
     /// Begins; never waits. Every rank starts the same sums in the same order. After an error
     /// nothing is running.
     virtual Status start() = 0;
