@@ -38,8 +38,14 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
     Options& options = line.options;
     gradcoll::OptionParser app{
         "Times a training step's sums through an engine beside blocking calls", "gc_bench engine"};
-    app.add_option("--model", options.model, "whose gradients")
-        ->one_of({"resnet50", "bert-base"})
+    app.add_option("--model", options.model,
+                   "whose gradients: resnet50, bert-base, or COUNTxELEMENTS for equal ones")
+        ->check([](const std::string& text) {
+            return parameters_of(text).empty()
+                       ? "expected resnet50, bert-base or COUNTxELEMENTS, "
+                         "with at most 65536 gradients of 1 to 2^28 elements"
+                       : std::string();
+        })
         ->capture_default_str();
     app.add_option("--divide", options.divide, "every gradient's elements by this, rounded up")
         ->in_range(std::size_t{1}, std::size_t{1} << 20)
@@ -114,7 +120,7 @@ void sleep_ms(double ms) {
 class Step {
   public:
     Step(const Options& options, int rank) : options_(options) {
-        parameters_ = options.model == "resnet50" ? resnet50() : bert_base();
+        parameters_ = parameters_of(options.model);
         std::reverse(parameters_.begin(), parameters_.end());
         for (Parameter& parameter : parameters_) {
             parameter.count = (parameter.count + options.divide - 1) / options.divide;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace {
 
@@ -80,4 +83,17 @@ std::vector<Parameter> bert_base() {
     }
     model.with_bias("pooler", width, width);
     return model.take();
+}
+
+std::vector<Parameter> parameters_of(std::string_view model) {
+    if (model == "resnet50") return resnet50();
+    if (model == "bert-base") return bert_base();
+    const std::size_t cross = model.find('x');
+    if (cross == std::string_view::npos) return {};
+    const auto tensors = gradcoll::parse_integer(model.substr(0, cross), 1, 1 << 16);
+    const auto count = gradcoll::parse_integer(model.substr(cross + 1), 1, 1 << 28);
+    std::vector<Parameter> equal;
+    for (std::int64_t i = 0; tensors.ok() && count.ok() && i < *tensors; ++i)
+        equal.push_back({fmt::format("tensor.{}", i), static_cast<std::size_t>(*count)});
+    return equal;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct Parameter {
@@ -17,3 +18,7 @@ std::vector<Parameter> resnet50();
 /// Returns 199 tensors, 109,482,240 elements. Source: Devlin et al., "BERT", NAACL 2019, base,
 /// uncased.
 std::vector<Parameter> bert_base();
+
+/// Returns those of the model: "resnet50", "bert-base", or "400x4096" for 400 of 4096 elements
+/// each. Returns nothing if it is neither, or too large.
+std::vector<Parameter> parameters_of(std::string_view model);
