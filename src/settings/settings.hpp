@@ -99,7 +99,7 @@ struct EngineSettings {
     std::string plan_to;         ///< where such a file is written at the end; empty: nowhere
     std::optional<int> threads;  ///< none: chosen by cores and ranks
     std::uint64_t most_bytes = 0;
-    std::uint64_t pack_bytes = 0;
+    std::optional<std::uint64_t> pack_bytes;  ///< none: by the slowest link; 0: no packs
     EngineCoordinator coordinator = EngineCoordinator::on;
     std::int64_t stall_seconds = 60;
     /// It says whether gradients are planned again if links carry something else than was said.

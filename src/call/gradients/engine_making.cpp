@@ -81,7 +81,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
         .most_bytes = settings.most_bytes,
         .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
         .packer = engine.packs.get(),
-        .most_pack_bytes = settings.pack_bytes,
+        .most_pack_bytes = engine.choice->pack_bytes(),
         .watches_links = watches_links(engine),
         .circle = circle_of(engine),
         .trace = process_trace()};
@@ -106,7 +106,7 @@ Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity&
 }
 
 bool packs_gradients(const GC_Engine_s& engine) {
-    return engine.settings.engine.pack_bytes > 0 && !engine.settings.reproducible &&
+    return engine.settings.engine.pack_bytes != 0U && !engine.settings.reproducible &&
            engine.context->identity().rank_count() > 1;
 }
 
@@ -145,10 +145,11 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
     if (!plan) return plan.status();
     GRADCOLL_TRY(take(made->hosts, GradientHosts::make(made->context->identity(), made->settings)));
-    GRADCOLL_TRY(take(made->choice,
-                      GradientChoice::make(
-                          *made->context, made->settings, std::move(plan).value(),
-                          made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>())));
+    GRADCOLL_TRY(take(
+        made->choice,
+        GradientChoice::make(*made->context, made->settings, std::move(plan).value(),
+                             made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>(),
+                             packs_gradients(*made))));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
     if (made->settings.engine.coordinator == EngineCoordinator::off)
@@ -156,7 +157,9 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
             take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
     if (packs_gradients(*made))
         made->packs = std::make_unique<GradientPacks>(
-            [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
+            [engine = made.get()](const GradientWay& member, const CallShape& shape) {
+                return packed_sum(*engine, member, shape);
+            });
     GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
     return made;
 }

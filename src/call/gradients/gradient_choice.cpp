@@ -46,23 +46,44 @@ bool says_all(const GradientWish* wish) {
 }
 
 /// Returns the time on the busiest link between hosts.
-double between_hosts_us(const GradientPlanner& planner, const std::vector<double>& bytes_on_links) {
-    std::vector<double> bytes = bytes_on_links;
+double between_hosts_us(const Tree& tree, const Tuning& tuning, std::vector<double> bytes) {
     if (bytes.empty()) return 0;
-    for (int vertex = 1; vertex < planner.tree.vertex_count(); ++vertex)
-        if (!connects_hosts(planner.tree, planner.tree.vertex(vertex).parent))
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        if (!connects_hosts(tree, tree.vertex(vertex).parent))
             bytes[static_cast<std::size_t>(vertex)] = 0;
-    return busiest_link(planner.tree, *planner.settings.tuning, bytes).us;
+    return busiest_link(tree, tuning, bytes).us;
+}
+
+/// Returns how many bytes the gradients of a pack may send together if no setting says so. Longer
+/// packs have fewer messages, but sums that are long on the wire leave less to run beside them.
+std::uint64_t usual_pack_bytes(const Tree& tree, const Tuning& tuning) {
+    constexpr double pack_us = 8000;
+    constexpr double least = 128 << 10, most = 1 << 20;
+    const std::vector<double> bytes(static_cast<std::size_t>(tree.vertex_count()), most);
+    const double us = between_hosts_us(tree, tuning, bytes);
+    return static_cast<std::uint64_t>(us > 0 ? std::clamp(most * pack_us / us, least, most) : most);
 }
 
 }  // namespace
 
+std::int64_t pack_granule_of(const GradientWay& member) {
+    std::size_t granule = 1;
+    if (!member.packed) return 1;
+    const std::vector<CodecId> codecs = member.whole->settings.named_codecs();
+    for (const CodecId codec : codecs) granule = std::max(granule, codec_block_elems(codec));
+    return static_cast<std::int64_t>(granule);
+}
+
 Result<std::unique_ptr<GradientChoice>> GradientChoice::make(CommContext& context,
                                                              const Settings& settings,
                                                              GradientPlan plan,
-                                                             std::vector<int> leader_of) {
+                                                             std::vector<int> leader_of,
+                                                             bool packs) {
     std::unique_ptr<GradientChoice> made(
         new GradientChoice(context, settings, std::move(plan), std::move(leader_of)));
+    if (packs)
+        made->pack_bytes_ =
+            settings.engine.pack_bytes.value_or(usual_pack_bytes(context.tree(), *settings.tuning));
     auto base = made->new_planner(settings.engine.strategy.value_or(EngineStrategy::tree), {});
     if (!base) return base.status();
     made->planners_.push_back(std::move(base).value());
@@ -92,6 +113,10 @@ Result<std::unique_ptr<GradientPlanner>> GradientChoice::new_planner(EngineStrat
         made->settings.min_bytes = 0;
         made->settings.max_bytes.reset();
         made->settings.compress_if = CompressIf::always;
+    } else if (terms.for_packs) {
+        made->for_packs = true;
+        made->settings.min_bytes = 0;
+        made->settings.max_bytes.reset();
     }
     if (strategy == EngineStrategy::tree && !leader_of_.empty()) plan_between(*made, machine);
     return made;
@@ -113,6 +138,7 @@ void GradientChoice::plan_between(GradientPlanner& planner, const DiscoveredTree
     planner.between = std::make_unique<GradientPlanner>();
     planner.between->strategy = planner.strategy;
     planner.between->codec = planner.codec;
+    planner.between->for_packs = planner.for_packs;
     planner.between->links_carry = planner.links_carry;
     planner.between->tree = between->tree->tree;
     planner.between->settings = std::move(between->settings);
@@ -125,7 +151,8 @@ Result<GradientPlanner*> GradientChoice::planner(EngineStrategy strategy, const 
     const auto chunk_bytes = chunk_bytes_for(wish, shape);
     for (const auto& known : planners_)
         if (known->strategy == strategy && known->codec == codec &&
-            known->chunk_bytes == chunk_bytes && known->links_carry == terms.links_carry)
+            known->chunk_bytes == chunk_bytes && known->links_carry == terms.links_carry &&
+            known->for_packs == terms.for_packs)
             return known.get();
     auto made = new_planner(strategy, terms);
     if (!made) return made.status();
@@ -137,8 +164,8 @@ Result<GradientPlanner*> GradientChoice::planner(EngineStrategy strategy, const 
     return planners_.back().get();
 }
 
-GradientWay GradientChoice::way_by(GradientPlanner& planner, const CallArguments& arguments,
-                                   const CallShape& shape) const {
+GradientWay GradientChoice::way_by(GradientPlanner& planner, bool in_place, const CallShape& shape,
+                                   Loss loss) const {
     const bool one_host = planner.one_host && context_.one_host().takes(shape);
     const bool hosts = planner.between != nullptr &&
                        fits_memory_of_hosts(context_.identity(), planner.settings, shape);
@@ -147,8 +174,9 @@ GradientWay GradientChoice::way_by(GradientPlanner& planner, const CallArguments
     offers.add(hosts_way(), {.exact = hosts, .lossy = hosts && planner.is_lossy_between});
     const Route route = route_unless_left_out(
         planner.settings, shape,
-        {.in_place = is_in_place(arguments),
+        {.in_place = in_place,
          .sums = shape.sums(),
+         .always_exact = loss == Loss::none,
          .comm_may_be_lossy = planner.settings.compress_comms.allows(context_.identity().name()),
          .offers = offers},
         [&](const Route& compressed) {
@@ -159,30 +187,31 @@ GradientWay GradientChoice::way_by(GradientPlanner& planner, const CallArguments
                               one_host ? context_.identity().rank_count() : 0})
                 .left_out;
         });
-    note_codec_of(context_.identity(), planner.settings, shape, route.exact_reason);
+    if (loss == Loss::allowed)
+        note_codec_of(context_.identity(), planner.settings, shape, route.exact_reason);
     GradientWay way{.way = route.passes() ? &tree_way() : route.way,
                     .planner = route.goes(hosts_way()) ? planner.between.get() : &planner,
+                    .whole = &planner,
                     .key = route.key};
     way.key.feedback = route.key.compress && planner.settings.feedback;
     return way;
 }
 
-Result<GradientWay> GradientChoice::way_of(const std::string& name, double links_carry,
-                                           const CallArguments& arguments, const CallShape& shape) {
-    const GradientWish* const wish = plan_.find(name);
-    const Terms terms{wish, says_all(wish) ? 1 : links_carry};
+Result<GradientWay> GradientChoice::best_way(const Terms& terms, bool in_place,
+                                             const CallShape& shape) {
+    const GradientWish* const wish = terms.wish;
     const auto strategy =
         wish != nullptr && wish->strategy ? wish->strategy : settings_.engine.strategy;
     GradientWay best =
         way_by(*GRADCOLL_VALUE(planner(strategy.value_or(EngineStrategy::tree), terms, shape)),
-               arguments, shape);
+               in_place, shape);
     if (strategy || best.goes(one_host_way()) || shape.count == 0 ||
         context_.identity().rank_count() == 1)
         return best;
     double best_us = busy_us(best);
     for (const EngineStrategy other : {EngineStrategy::ring, EngineStrategy::ps}) {
         const GradientWay way =
-            way_by(*GRADCOLL_VALUE(planner(other, terms, shape)), arguments, shape);
+            way_by(*GRADCOLL_VALUE(planner(other, terms, shape)), in_place, shape);
         const double us = busy_us(way);
         if (us >= best_us) continue;
         best = way;
@@ -191,12 +220,51 @@ Result<GradientWay> GradientChoice::way_of(const std::string& name, double links
     return best;
 }
 
-GradientWay GradientChoice::base_way(const CallShape& shape) const {
-    GradientPlanner& base = *planners_.front();
-    CallArguments arguments;
-    arguments.sendbuf = MPI_IN_PLACE;
-    GradientWay way = way_by(base, arguments, shape);
-    way.key.compress = way.key.feedback = false;
+/// Returns whether such a gradient is compressed if that pays.
+bool GradientChoice::may_be_compressed(bool in_place, const CallShape& shape) const {
+    return route_of(
+               settings_, shape,
+               {.in_place = in_place,
+                .sums = shape.sums(),
+                .comm_may_be_lossy = settings_.compress_comms.allows(context_.identity().name())})
+        .key.compress;
+}
+
+std::uint64_t GradientChoice::encoded_bytes(const GradientWay& member) const {
+    std::size_t most = 0;
+    const HopCodecs codecs = member.whole->settings.codecs();
+    for (const CodecId codec : codecs.named())
+        if (codec != CodecId::exact && codec_supports(codec, member.key.type))
+            most = std::max(most, bound_bytes(codec, member.key.elem_bytes,
+                                              static_cast<std::size_t>(member.key.count)));
+    return most;
+}
+
+Result<GradientWay> GradientChoice::way_of(const std::string& name, double links_carry,
+                                           const CallArguments& arguments, const CallShape& shape) {
+    const GradientWish* const wish = plan_.find(name);
+    const bool in_place = is_in_place(arguments);
+    const Terms terms{wish, says_all(wish) ? 1 : links_carry};
+    const bool in_order = settings_.engine.coordinator != EngineCoordinator::off;
+    if (pack_bytes_ > 0 && in_order && wish == nullptr && may_be_compressed(in_place, shape)) {
+        CallShape full_pack = shape;
+        full_pack.count = static_cast<std::int64_t>(pack_bytes_ / shape.elem_bytes);
+        GradientWay member =
+            GRADCOLL_VALUE(best_way({nullptr, links_carry, true}, in_place, full_pack));
+        member.key.count = shape.count;
+        member.packed = true;
+        if (member.key.compress && encoded_bytes(member) <= pack_bytes_ / 4) return member;
+    }
+    return best_way(terms, in_place, shape);
+}
+
+/// Plans compressed packs with feedback always: what was dropped of a gradient leaves with the next
+/// sum of its pack, also if that is exact, and without residuals such plans lose as much as others.
+GradientWay GradientChoice::pack_way(const GradientWay& member, const CallShape& shape) const {
+    GradientWay way =
+        way_by(*member.whole, true, shape, member.packed ? Loss::allowed : Loss::none);
+    if (!member.packed) return way;
+    way.key.feedback = way.goes(tree_way()) || way.goes(hosts_way());
     return way;
 }
 
@@ -218,7 +286,9 @@ ExpectedTime GradientChoice::expected(const GradientWay& way) const {
         context_.identity().rank_count() == 1)
         return {};
     const Forecast forecast = forecast_of(way);
-    return {way.planner->links_carry * between_hosts_us(*way.planner, forecast.bytes_on_links),
+    const GradientPlanner& planner = *way.planner;
+    return {planner.links_carry *
+                between_hosts_us(planner.tree, *planner.settings.tuning, forecast.bytes_on_links),
             forecast.latency_us};
 }
 

@@ -18,6 +18,9 @@ namespace gradcoll {
 struct GradientPlanner {
     EngineStrategy strategy = EngineStrategy::tree;
     std::string codec;  ///< the codec that a file names; empty: none does
+    /// It plans for packs, whatever their size. What limits the sizes of calls that are compressed
+    /// has been asked of each gradient then.
+    bool for_packs = false;
     std::optional<std::uint64_t> chunk_bytes;
     double links_carry = 1;  ///< see Gradient::links_carry()
     Tree tree;
@@ -35,22 +38,31 @@ struct GradientWay {
     PassReason pass_reason = PassReason::none;  ///< none: it does not pass to the MPI library
     const WayInfo* way = &mpi_way();            ///< hosts_way(): see gradient_hosts.hpp
     GradientPlanner* planner = nullptr;  ///< null only if it passes; the leaders' one through hosts
+    GradientPlanner* whole = nullptr;    ///< the same, or the one of all ranks through hosts
     CallKey key = {};                    ///< if it does not pass
+    /// Its sums are always parts of packs, if need be of a pack of one: a codec that does not pay
+    /// for the gradient may pay for a pack. `way` and `planner` are those of a full pack.
+    bool packed = false;
 
     bool passes() const { return pass_reason != PassReason::none; }
     bool goes(const WayInfo& there) const { return way == &there; }
     friend bool operator==(const GradientWay&, const GradientWay&) = default;
 };
 
+/// Returns the multiple of elements at which each gradient of a pack begins. Where packs are
+/// compressed, codecs see the same blocks of it as if it were alone.
+std::int64_t pack_granule_of(const GradientWay& member);
+
 /// GradientChoice chooses the way of each gradient. It is used by one thread at a time, except for
-/// base_way().
+/// pack_way().
 class GradientChoice {
   public:
     /// Makes it; the context must outlive it. `leader_of` is GradientHosts::leader_of(), empty if
-    /// there is none. Errors: those of strategy_tree().
+    /// there is none. `packs` says whether gradients may be packed. Errors: those of
+    /// strategy_tree().
     static Result<std::unique_ptr<GradientChoice>> make(CommContext& context,
                                                         const Settings& settings, GradientPlan plan,
-                                                        std::vector<int> leader_of);
+                                                        std::vector<int> leader_of, bool packs);
 
     /// Returns the way of a gradient. What the plan's file says of the name holds; what it leaves
     /// open is as the settings have it. With gc_engine=auto that is the strategy that is
@@ -58,9 +70,15 @@ class GradientChoice {
     /// Gradient::links_carry(). Errors: those of strategy_tree().
     Result<GradientWay> way_of(const std::string& name, double links_carry,
                                const CallArguments& arguments, const CallShape& shape);
+    /// Returns how many bytes the gradients of a pack may send together; 0: none is packed.
+    std::uint64_t pack_bytes() const { return pack_bytes_; }
     bool has_wish_for(const std::string& name) const { return plan_.find(name) != nullptr; }
-    /// Returns the way of gradients that no file names and that are summed exact and in place.
-    GradientWay base_way(const CallShape& shape) const;
+    /// Returns the way of a pack of gradients that go as `member`, all of them together of this
+    /// shape. It is summed in place, and exact unless they are compressed and it pays.
+    GradientWay pack_way(const GradientWay& member, const CallShape& shape) const;
+    /// Returns how many bytes the vector of a gradient in compressed packs encodes to, with the
+    /// lossy codec that takes most.
+    std::uint64_t encoded_bytes(const GradientWay& member) const;
     /// Returns the predicted time of a sum that goes this way and runs alone; 0 if it is not known.
     double predicted_us(const GradientWay& way) const;
     /// Returns what a sum that goes this way should take if links are as they are said to be.
@@ -78,6 +96,7 @@ class GradientChoice {
     struct Terms {
         const GradientWish* wish = nullptr;
         double links_carry = 1;
+        bool for_packs = false;
     };
     Result<GradientPlanner*> planner(EngineStrategy strategy, const Terms& terms,
                                      const CallShape& shape);
@@ -85,13 +104,17 @@ class GradientChoice {
                                                          const Terms& terms) const;
     DiscoveredTree tree_for(double links_carry) const;
     void plan_between(GradientPlanner& planner, const DiscoveredTree& tree) const;
-    GradientWay way_by(GradientPlanner& planner, const CallArguments& arguments,
-                       const CallShape& shape) const;
+    enum class Loss : std::uint8_t { none, allowed };
+    GradientWay way_by(GradientPlanner& planner, bool in_place, const CallShape& shape,
+                       Loss loss = Loss::allowed) const;
+    Result<GradientWay> best_way(const Terms& terms, bool in_place, const CallShape& shape);
+    bool may_be_compressed(bool in_place, const CallShape& shape) const;
 
     CommContext& context_;
     const Settings settings_;
     const GradientPlan plan_;
     const std::vector<int> leader_of_;
+    std::uint64_t pack_bytes_ = 0;
     std::vector<std::unique_ptr<GradientPlanner>> planners_;
 };
 

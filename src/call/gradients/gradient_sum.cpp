@@ -23,7 +23,7 @@ Status PlannedWork::number(Binding& binding) {
 
 Status PlannedWork::start() {
     before_ = executor_->stats();
-    Binding binding = binding_of(arguments_, shape_);
+    Binding binding = this->binding();
     GRADCOLL_TRY(number(binding));
     if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for({})));
     return executor_->start(binding);
@@ -32,8 +32,8 @@ Status PlannedWork::start() {
 Result<Progress> PlannedWork::advance() {
     auto progress = executor_->advance_messages();
     if (progress.ok() && *progress == Progress::complete)
-        count_tree_call(context_.statistics(),
-                        {CallKind::submitted, false, *call_, before_, executor_->stats(), 0});
+        count_tree_call(context_.statistics(), {CallKind::submitted, false, *call_, before_,
+                                                executor_->stats(), 0, gradient_bytes_});
     return progress;
 }
 
@@ -57,7 +57,7 @@ std::int64_t HostsWork::parts() const {
 
 Status HostsWork::start() {
     if (call_ != nullptr) before_ = sum_.stats();
-    sum_.start(binding_of(arguments_, shape_), shape_);
+    sum_.start(binding(), shape_);
     return {};
 }
 
@@ -68,10 +68,11 @@ Result<Progress> HostsWork::advance() {
 }
 
 void HostsWork::count() {
+    const std::uint64_t whole = gradient_bytes_ != 0 ? gradient_bytes_ : shape_.size_bytes();
     const std::uint64_t in_memory = is_alone_ ? 0 : shape_.size_bytes();
     CallRecord record;
     record.kind = CallKind::submitted;
-    record.bytes = shape_.size_bytes();
+    record.bytes = whole;
     record.bytes_sent = record.bytes_sent_exact = in_memory;
     record.lossy = way.key.compress;
     if (call_ != nullptr) {
@@ -97,6 +98,10 @@ Result<Progress> PassedWork::advance() {
     int done = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     return done != 0 ? Progress::complete : Progress::idle;
+}
+
+Status PartWork::start() {
+    return {Code::internal, "a gradient that is summed in packs was begun by itself"};
 }
 
 Status AloneWork::start() {

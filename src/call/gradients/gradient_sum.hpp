@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "call/device_allreduce.hpp"
 #include "call/gradients/gradient_choice.hpp"
@@ -42,10 +43,18 @@ class GradientSum : public Work {
         bind(arguments, shape);
         copy_ = copy;
     }
+    /// Says in which parts the vector of the next sum lies (Binding::parts), and how many bytes of
+    /// it are gradients, which alone are counted.
+    void lie_in(std::span<const VectorPart> parts, std::uint64_t gradient_bytes) {
+        parts_ = parts;
+        gradient_bytes_ = gradient_bytes;
+    }
     Status deliver() override { return copy_ != nullptr ? copy_->give_back() : Status(); }
     const CallShape& shape() const { return shape_; }
     /// Returns the plan that this rank has for it; null if it has none.
     virtual const PlannedCall* call() const { return nullptr; }
+    /// Returns what keeps the dropped values of a gradient that is part of packs; null: nothing.
+    virtual Residual* dropped() const { return nullptr; }
     /// Returns how many parts the vector is cut into.
     virtual std::int64_t parts() const { return 1; }
     const void* input() const { return binding_of(arguments_, shape_).input; }
@@ -61,9 +70,17 @@ class GradientSum : public Work {
     void abandon() override {}
 
   protected:
+    Binding binding() const {
+        Binding binding = binding_of(arguments_, shape_);
+        binding.parts = parts_;
+        return binding;
+    }
+
     CommContext& context_;
     CallArguments arguments_;
     CallShape shape_;
+    std::span<const VectorPart> parts_;
+    std::uint64_t gradient_bytes_ = 0;  ///< 0: the whole vector
 
   private:
     const HostTwin* copy_ = nullptr;
@@ -159,6 +176,24 @@ class PassedWork final : public GradientSum {
 
   private:
     MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// PartWork stands for a gradient whose sums are always parts of packs.
+class PartWork final : public GradientSum {
+  public:
+    /// `residual` keeps what encoders drop of it, by element; if it is null, this is lost.
+    PartWork(CommContext& context, std::shared_ptr<Residual> residual, std::uint64_t sent_bytes)
+        : GradientSum(context), residual_(std::move(residual)), sent_bytes_(sent_bytes) {}
+
+    bool is_part_of_packs() const override { return true; }
+    Residual* dropped() const override { return residual_.get(); }
+    std::uint64_t sent_bytes() const override { return sent_bytes_; }
+    Status start() override;
+    Result<Progress> advance() override { return Progress::complete; }
+
+  private:
+    std::shared_ptr<Residual> residual_;
+    std::uint64_t sent_bytes_;
 };
 
 /// AloneWork serves a single rank, whose input is the result.

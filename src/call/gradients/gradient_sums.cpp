@@ -97,6 +97,9 @@ Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& 
     const int rank = engine.context->identity().rank();
     std::optional<ResidualIdentity> identity;
     if (way.passes() || way.goes(one_host_way()) || !way.key.feedback) return identity;
+    if (way.packed)
+        return std::optional(
+            identity_by_element(way.key.count, way.key.type, way.planner->tree, rank));
     if (plans_itself(engine, way)) {
         const auto call = GRADCOLL_VALUE(planned_with_feedback_if_lossy(engine, way));
         if (call->key().feedback) identity = identity_of(*call, way.planner->tree, rank);
@@ -124,7 +127,8 @@ Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient&
                                             const Classified& classified) {
     const auto* const before = static_cast<const GradientSum*>(gradient.work.get());
     const bool drops = before != nullptr && before->links_carry != gradient.links_carry() &&
-                       before->call() != nullptr && before->call()->key().feedback;
+                       (before->dropped() != nullptr ||
+                        (before->call() != nullptr && before->call()->key().feedback));
     if (!drops || before->shape().kind != classified.shape.kind ||
         before->shape().count != classified.shape.count)
         return arguments;
@@ -136,11 +140,20 @@ Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient&
     whole.sendbuf = MPI_IN_PLACE;
     if (!is_in_place(arguments))
         std::memcpy(arguments.recvbuf, arguments.sendbuf, classified.shape.size_bytes());
-    GRADCOLL_TRY(kept.hand_over(before->call()->plan(), whole.recvbuf));
+    GRADCOLL_TRY(before->dropped() != nullptr
+                     ? kept.hand_over(whole.recvbuf)
+                     : kept.hand_over(before->call()->plan(), whole.recvbuf));
     return whole;
 }
 
 namespace {
+
+/// Returns where the elements of a pack are that goes this way, over this plan.
+PackLayout layout_of(const GradientWay& way, const Plan& plan) {
+    if (!encodes_each_element_once(plan)) return PackLayout::in_buffer;
+    return way.goes(tree_way()) && has_messages_in_scratch(plan) ? PackLayout::scattered
+                                                                 : PackLayout::in_buffer_with_parts;
+}
 
 /// Makes the work of a sum through the memory of each host; `call` and `residual` are null on ranks
 /// that are no leaders.
@@ -166,6 +179,9 @@ Result<std::unique_ptr<GradientSum>> new_work(GC_Engine_s& engine, const Gradien
     if (work != nullptr) return work;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
     auto residual = identity ? residual_for(engine, gradient.name(), *identity) : nullptr;
+    if (way.packed)
+        return std::unique_ptr<GradientSum>(std::make_unique<PartWork>(
+            context, std::move(residual), engine.choice->encoded_bytes(way)));
     if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
     auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
@@ -194,17 +210,31 @@ Result<GradientSum*> work_for(GC_Engine_s& engine, Gradient& gradient, const Gra
     return work;
 }
 
-Result<std::unique_ptr<GradientSum>> pack_work(const GC_Engine_s& engine, const CallShape& shape) {
+Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const GradientWay& member,
+                                              const CallShape& shape) {
     CommContext& context = *engine.context;
-    const GradientWay way = engine.choice->base_way(shape);
+    GradientWay way = engine.choice->pack_way(member, shape);
+    const auto made = [&](std::unique_ptr<GradientSum> work, PackLayout layout) {
+        return std::make_unique<PackedSum>(std::move(work), shape, layout);
+    };
     if (way.goes(one_host_way()))
-        return std::unique_ptr<GradientSum>(std::make_unique<HostWork>(context));
-    if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
+        return made(std::make_unique<HostWork>(context), PackLayout::in_buffer);
+    if (!plans_itself(engine, way))
+        return made(GRADCOLL_VALUE(hosts_work(engine, nullptr, nullptr)), PackLayout::in_buffer);
     CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();
-    auto call = plans.plan_apart(way.planner->tree, way.planner->settings, way.key);
-    if (!call) return call.status();
-    if (way.goes(hosts_way())) return hosts_work(engine, std::move(call).value(), nullptr);
-    return planned_work(context, std::move(call).value(), nullptr, {});
+    std::shared_ptr<PlannedCall> call;
+    PackLayout layout = PackLayout::in_buffer;
+    for (const bool in_place : {false, true}) {
+        way.key.in_place = in_place;
+        GRADCOLL_TRY(
+            take(call, plans.plan_apart(way.planner->tree, way.planner->settings, way.key)));
+        layout = layout_of(way, call->plan());
+        if (layout == PackLayout::scattered) break;
+    }
+    auto work = way.goes(hosts_way()) ? hosts_work(engine, std::move(call), nullptr)
+                                      : planned_work(context, std::move(call), nullptr, {});
+    if (!work) return work.status();
+    return made(std::move(work).value(), layout);
 }
 
 bool begins_alone(const GC_Engine_s& engine, const Given& given) {
@@ -223,18 +253,19 @@ bool watches_links(const GC_Engine_s& engine) {
                        [&](int vertex) { return connects_hosts(tree, vertex); });
 }
 
-/// Packs short gradients that are exact (codecs see whole gradients) and that no plan by hand
-/// names.
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given) {
-    const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
-    if (engine.packs == nullptr || begins_alone(engine, given) || given.way.passes() ||
-        given.way.key.compress || given.shape.size_bytes() > most_bytes ||
-        engine.choice->has_wish_for(name))
+    const GradientWay& way = given.way;
+    const bool is_short_and_exact = !way.passes() && !way.key.compress &&
+                                    given.shape.size_bytes() <= engine.choice->pack_bytes() / 16 &&
+                                    !engine.choice->has_wish_for(name);
+    if (engine.packs == nullptr || begins_alone(engine, given) ||
+        !(way.packed || is_short_and_exact))
         return 0;
     return static_cast<std::uint32_t>(Hash()
                                           .value(given.shape.kind)
-                                          .value(given.way.goes(one_host_way()))
-                                          .value(given.way.goes(hosts_way()))
+                                          .value(way.goes(one_host_way()))
+                                          .value(way.goes(hosts_way()))
+                                          .value(way.packed)
                                           .digest()) |
            1U;
 }

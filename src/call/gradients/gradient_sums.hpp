@@ -70,7 +70,9 @@ bool begins_alone(const GC_Engine_s& engine, const Given& given);
 bool watches_links(const GC_Engine_s& engine);
 /// Returns which gradients it may be packed with (Submission::pack).
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given);
-/// Makes the work of a pack of gradients. Its plan is kept apart from those of gradients.
-Result<std::unique_ptr<GradientSum>> pack_work(const GC_Engine_s& engine, const CallShape& shape);
+/// Makes the sum of a pack of gradients that go as `member`. Its plan is kept apart from those of
+/// gradients.
+Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const GradientWay& member,
+                                              const CallShape& shape);
 
 }  // namespace gradcoll

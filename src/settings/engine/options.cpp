@@ -62,12 +62,13 @@ OptionInfo engine_bytes_option_row() {
 OptionInfo engine_pack_bytes_option_row() {
     return {.variable = "GC_ENGINE=pack",
             .info_key = "gc_engine=pack",
-            .default_value = "64K",
-            .allowed = "bytes with K, M or G",
+            .default_value = "auto",
+            .allowed = "auto, or bytes with K, M or G",
             .help =
-                "exact gradients of up to a fourth of it that wait at the same time are summed as "
-                "one vector of at most so many bytes, unless gc_reproducible is on; 0: each by "
-                "itself",
+                "short gradients that wait at the same time are summed as one vector of at most so "
+                "many bytes on the wire, unless gc_reproducible is on: exact ones of up to a "
+                "sixteenth of it, compressed ones that encode to up to a fourth of it; 0: each by "
+                "itself; auto: 128K to 1M, what the slowest link between hosts takes 8 ms for",
             .also_sought_as = "ENGINE_PACK_BYTES"};
 }
 

@@ -71,8 +71,10 @@ SettingRow engine_bytes_setting_row() {
 }
 
 SettingRow engine_pack_bytes_setting_row() {
-    return {.read = [](std::string_view text,
-                       Settings& out) { return take(out.engine.pack_bytes, parse_bytes(text)); },
+    return {.read =
+                [](std::string_view text, Settings& out) {
+                    return take(out.engine.pack_bytes, parse_bytes_or("auto", text));
+                },
             .shapes_calls = false};
 }
 

@@ -50,7 +50,8 @@ namespace {
 
 CallTraffic traffic_of(const TreeCall& call) {
     const CallKey& key = call.planned.key();
-    return {.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes,
+    const std::uint64_t planned_bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes;
+    return {.bytes = call.vector_bytes != 0 ? call.vector_bytes : planned_bytes,
             .bytes_sent = call.after.bytes_sent - call.before.bytes_sent,
             .bytes_sent_exact = call.planned.exact_bytes(),
             .messages_sent = call.after.messages_sent - call.before.messages_sent,

@@ -71,7 +71,8 @@ struct TreeCall {
     const PlannedCall& planned;
     RunStats before;
     RunStats after;
-    std::uint64_t total_ns = 0;  ///< 0: not measured, or nobody waited
+    std::uint64_t total_ns = 0;      ///< 0: not measured, or nobody waited
+    std::uint64_t vector_bytes = 0;  ///< size of what the call is for; 0: of the plan's vector
 };
 /// Counts the call, and what it put on links if somebody wants to know.
 void count_tree_call(CommStatistics& statistics, const TreeCall& call);

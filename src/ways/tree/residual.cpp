@@ -81,28 +81,36 @@ bool all_finite(const std::byte* bytes, std::size_t size_bytes) {
     return true;
 }
 
-/// Adds the values to the vector in the order in which they were kept: by encode step, chunk after
-/// chunk. `exact` is a codec whose encoding adds the residual and loses nothing.
+/// Residuals with one value for each element have this layout.
+constexpr std::uint64_t by_element_layout = 0x746e656d656c65ULL;
+
+/// Adds the values to `count` elements. `exact` is a codec whose encoding adds the residual and
+/// loses nothing.
+void add_values(const Codec& exact, std::byte* values, std::size_t count, std::byte* at) {
+    const std::size_t elem_bytes = element_bytes(exact.type);
+    alignas(64) std::byte sums[lossy_block_elems * sizeof(double)];
+    for (std::size_t left = count; left > 0;) {
+        const std::size_t now = std::min(left, lossy_block_elems);
+        exact.encode_with_residual(at, values, now, sums);
+        std::memcpy(at, sums, now * elem_bytes);
+        at += now * elem_bytes;
+        values += now * value_bytes(exact.type);
+        left -= now;
+    }
+}
+
+/// Adds the values in the order in which they were kept: by encode step, chunk after chunk.
 void add_values(const Codec& exact, const Plan& plan, std::byte* values, std::byte* vector) {
     const std::size_t elem_bytes = element_bytes(exact.type);
-    const std::size_t value_bytes = exact.type == ElementType::f64 ? 8 : 4;
-    alignas(64) std::byte sums[lossy_block_elems * sizeof(double)];
-    const auto add_range = [&](std::byte* at, std::size_t count) {
-        for (std::size_t left = count; left > 0;) {
-            const std::size_t now = std::min(left, lossy_block_elems);
-            exact.encode_with_residual(at, values, now, sums);
-            std::memcpy(at, sums, now * elem_bytes);
-            at += now * elem_bytes;
-            values += now * value_bytes;
-            left -= now;
-        }
-    };
     for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk) {
         const Schedule& schedule = plan.schedule_of(chunk);
         for (const Step& step : schedule.steps)
-            if (step.kind == StepKind::encode)
-                add_range(vector + static_cast<std::size_t>(step.range.begin) * elem_bytes,
-                          static_cast<std::size_t>(step.range.size()));
+            if (step.kind == StepKind::encode) {
+                const auto count = static_cast<std::size_t>(step.range.size());
+                add_values(exact, values, count,
+                           vector + static_cast<std::size_t>(step.range.begin) * elem_bytes);
+                values += count * value_bytes(exact.type);
+            }
         vector += static_cast<std::size_t>(schedule.count_elems) * elem_bytes;
     }
 }
@@ -190,6 +198,14 @@ Status Residual::hand_over(const Plan& plan, void* vector) {
     return {};
 }
 
+Status Residual::hand_over(void* vector) {
+    GRADCOLL_TRY(bring_home());
+    const Codec exact = GRADCOLL_VALUE(codec_for(CodecId::exact, identity_.type));
+    add_values(exact, values_.data(), identity_.count, static_cast<std::byte*>(vector));
+    reset();
+    return {};
+}
+
 std::size_t Residual::checkpoint_bytes() const {
     return 8 * (word_total + 1) + values_.size();
 }
@@ -228,6 +244,17 @@ Status Residual::load(const std::byte* bytes, std::size_t size_bytes) {
     reset();
     values_.assign(values, values + values_.size());
     return {};
+}
+
+ResidualIdentity identity_by_element(std::int64_t count, ElementType type, const Tree& tree,
+                                     int rank) {
+    const auto elems = static_cast<std::uint64_t>(count);
+    return {.count = elems,
+            .type = type,
+            .tree_hash = tree.hash(),
+            .rank = static_cast<std::uint64_t>(rank),
+            .layout = by_element_layout,
+            .elems = (elems + lossy_block_elems - 1) / lossy_block_elems * lossy_block_elems};
 }
 
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank) {

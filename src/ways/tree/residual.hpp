@@ -22,8 +22,8 @@ struct ResidualIdentity {
     std::uint64_t elems = 0;   ///< number of values kept
 };
 
-/// Residual holds the values that were dropped, in the layout of the feedback plan: fp32, or fp64
-/// for fp64 elements. Not thread safe.
+/// Residual holds the values that were dropped, in the layout of the feedback plan or one for each
+/// element: fp32, or fp64 for fp64 elements. Not thread safe.
 class Residual {
   public:
     explicit Residual(const ResidualIdentity& identity);
@@ -48,6 +48,8 @@ class Residual {
     /// that this rank can go on without the residual. `plan` is the one whose residual it is.
     /// Values are rounded to the type. Errors: those of devices.
     Status hand_over(const Plan& plan, void* vector);
+    /// Does the same with a residual that has one value for each element.
+    Status hand_over(void* vector);
 
     /// Returns the size of the checkpoint. It is little endian: eight 64-bit words (magic
     /// "GCCRES01", version 1, count, element type, hash of the tree, rank, hash of the layout,
@@ -67,6 +69,10 @@ class Residual {
     DeviceArea values_dev_;             ///< used if side_ is not null
 };
 
+/// Returns the identity of a residual with one value for each element, and room for zeros up to a
+/// multiple of lossy_block_elems, whatever the plans that it is used with.
+ResidualIdentity identity_by_element(std::int64_t count, ElementType type, const Tree& tree,
+                                     int rank);
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);
 
 }  // namespace gradcoll

@@ -12,7 +12,7 @@ namespace {
 TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
     const OwnComm comm;
     constexpr std::size_t gradients = 300;
-    for (const char* pack : {"pack=0", "pack=4K", "pack=64K"}) {
+    for (const char* pack : {"pack=0", "pack=32K", "pack=auto"}) {
         const OwnEngine engine(comm, {{"gc_engine", pack}});
         std::mt19937 random(static_cast<unsigned>(comm.rank()));
         std::vector<std::size_t> order(gradients);
