@@ -58,6 +58,7 @@ void EngineWatch::ended(std::span<Gradient* const> gradients, bool well) {
     } else if (gradients.size() > 1) {
         ++figures_.packs;
         figures_.packed += gradients.size();
+        for (const Gradient* gradient : gradients) figures_.packed_bytes += gradient->bytes_;
     }
     for (const Gradient* gradient : gradients) {
         const GradientTimes& times = gradient->times_;

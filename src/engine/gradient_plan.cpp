@@ -68,10 +68,10 @@ struct Field {
     std::string_view key;
     Status (*read)(const nlohmann::json&, const Place&, GradientWish&);
 };
-constexpr std::array fields{Field{"name", read_name},          Field{"strategy", read_strategy},
-                            Field{"codec", read_codec},        Field{"parts", read_parts},
-                            Field{"bytes", read_nothing},      Field{"predicted_us", read_nothing},
-                            Field{"measured_us", read_nothing}};
+constexpr std::array fields{Field{"name", read_name},           Field{"strategy", read_strategy},
+                            Field{"codec", read_codec},         Field{"parts", read_parts},
+                            Field{"bytes", read_nothing},       Field{"predicted_us", read_nothing},
+                            Field{"measured_us", read_nothing}, Field{"packed", read_nothing}};
 
 Result<GradientWish> wish_in(const nlohmann::json& json, const Place& place) {
     GradientWish wish;
@@ -126,7 +126,9 @@ const GradientWish* GradientPlan::find(const std::string& name) const {
         return wish.pattern == name ||
                fnmatch(wish.pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
     });
-    return at != wishes_.end() ? &*at : nullptr;
+    const bool says_anything =
+        at != wishes_.end() && (at->strategy || !at->codec.empty() || at->parts);
+    return says_anything ? &*at : nullptr;
 }
 
 std::string plan_text(const std::vector<PlannedGradient>& gradients, const EngineFigures& figures) {
@@ -140,9 +142,13 @@ std::string plan_text(const std::vector<PlannedGradient>& gradients, const Engin
     for (const PlannedGradient& gradient : gradients) {
         Json& entry = json["gradients"].emplace_back();
         entry["name"] = gradient.name;
-        if (!gradient.strategy.empty()) entry["strategy"] = gradient.strategy;
-        if (!gradient.codec.empty()) entry["codec"] = gradient.codec;
-        entry["parts"] = gradient.parts;
+        if (gradient.is_packed) {
+            entry["packed"] = gradient.codec;
+        } else {
+            if (!gradient.strategy.empty()) entry["strategy"] = gradient.strategy;
+            if (!gradient.codec.empty()) entry["codec"] = gradient.codec;
+            entry["parts"] = gradient.parts;
+        }
         entry["bytes"] = gradient.bytes;
         if (gradient.predicted_us > 0) entry["predicted_us"] = gradient.predicted_us;
         if (gradient.measured_us > 0) entry["measured_us"] = gradient.measured_us;

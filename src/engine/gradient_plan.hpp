@@ -32,12 +32,12 @@ class GradientPlan {
     GradientPlan() = default;
     /// Reads a JSON object: "gradcoll_engine_plan": 1, and "gradients", an array of objects with
     /// "name", and "strategy", "codec" and "parts" where they are wished for. "bytes",
-    /// "predicted_us" and "measured_us", and "links_carry" and "planned_anew" of all, which engines
-    /// write, are for readers. Errors: invalid_argument naming `origin`, the place, what is there
-    /// and what is allowed.
+    /// "packed", "predicted_us" and "measured_us", and "links_carry" and "planned_anew" of all,
+    /// which engines write, are for readers. Errors: invalid_argument naming `origin`, the place,
+    /// what is there and what is allowed.
     static Result<GradientPlan> parse(std::string_view text, std::string_view origin);
 
-    /// Returns null if nothing is wished for it.
+    /// Returns null if nothing is wished for it, as also an entry without wishes says.
     const GradientWish* find(const std::string& name) const;
     bool empty() const { return wishes_.empty(); }
 
@@ -51,6 +51,7 @@ struct PlannedGradient {
     std::string strategy;  ///< its name; empty: the MPI library summed it
     std::string codec;     ///< empty likewise
     std::int64_t parts = 1;
+    bool is_packed = false;  ///< its sums are parts of packs with that codec
     std::uint64_t bytes = 0;
     double predicted_us = 0;  ///< 0: not known
     double measured_us = 0;   ///< duration of its last sum; 0: it was not summed by itself

@@ -107,6 +107,7 @@ OrderedJson json_of(const EngineSums& sums) {
     object["failed"] = figures.failed;
     object["packed"] = figures.packed;
     object["packs"] = figures.packs;
+    object["packed_bytes"] = figures.packed_bytes;
     object["busy_seconds"] = seconds_of(figures.busy_ns);
     object["waited_seconds"] = seconds_of(figures.waited_ns);
     object["overlap"] = sums.overlap() ? OrderedJson(*sums.overlap()) : OrderedJson();

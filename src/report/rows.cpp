@@ -153,6 +153,13 @@ std::vector<std::string> process_lines(const ReportSnapshot& report) {
     return lines;
 }
 
+/// Returns "96 packs of 240 KiB", with their mean size.
+std::string packs_text(const EngineFigures& figures) {
+    const std::string packs = counted(figures.packs, "pack");
+    if (figures.packs == 0) return packs;
+    return fmt::format("{} of {}", packs, bytes_text(figures.packed_bytes / figures.packs));
+}
+
 std::vector<std::string> engine_lines(const CommEntry& comm) {
     const EngineSums& sums = comm.engines;
     if (sums.engines == 0) return {};
@@ -160,7 +167,7 @@ std::vector<std::string> engine_lines(const CommEntry& comm) {
     std::vector<std::string> lines = {
         fmt::format("{}: {} of gradients, {} failed; {} in {}", counted(sums.engines, "engine"),
                     counted(figures.sums, "sum"), count_text(figures.failed),
-                    count_text(figures.packed), counted(figures.packs, "pack"))};
+                    count_text(figures.packed), packs_text(figures))};
     if (const auto overlap = sums.overlap())
         lines.push_back(fmt::format("busy {}, of which the program waited {}: overlap {:.0f} %",
                                     seconds_text(seconds_of(figures.busy_ns)),

@@ -80,6 +80,7 @@ void EngineSums::add(const EngineFigures& engine) {
     figures.failed += engine.failed;
     figures.packed += engine.packed;
     figures.packs += engine.packs;
+    figures.packed_bytes += engine.packed_bytes;
     figures.busy_ns += engine.busy_ns;
     figures.waited_ns += engine.waited_ns;
     figures.held_ns += engine.held_ns;

@@ -43,7 +43,7 @@ TEST(OptionSet, AValueSetsThePartsThatItNames) {
     const OptionSet set = in_environment({"GC_ENGINE=threads=2,bytes=8M", "GC_ENGINE=pack=0"});
     EXPECT_EQ(set.text(OptionId::engine_threads), "2");
     EXPECT_EQ(set.text(OptionId::engine_bytes), "8M");
-    EXPECT_EQ(set.text(OptionId::engine_pack_bytes), "64K") << "the first of two counts";
+    EXPECT_EQ(set.text(OptionId::engine_pack_bytes), "auto") << "the first of two counts";
     EXPECT_EQ(set.source(OptionId::engine_strategy), OptionSource::default_value);
     EXPECT_EQ(set.with_parts(OptionId::engine_strategy).text, "tree,threads=2,bytes=8M");
 }

@@ -126,6 +126,7 @@ PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& grad
     row.strategy = name_of(work.way.planner->strategy);
     row.codec = codec_text(work.way);
     row.parts = work.parts();
+    row.is_packed = work.way.packed;
     return row;
 }
 

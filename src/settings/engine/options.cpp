@@ -49,14 +49,13 @@ OptionInfo engine_threads_option_row() {
 }
 
 OptionInfo engine_bytes_option_row() {
-    return {
-        .variable = "GC_ENGINE=bytes",
-        .info_key = "gc_engine=bytes",
-        .default_value = "1M",
-        .allowed = "bytes with K, M or G",
-        .help =
-            "what the sums that an engine has under way may send together; others wait, but two "
-            "are always under way"};
+    return {.variable = "GC_ENGINE=bytes",
+            .info_key = "gc_engine=bytes",
+            .default_value = "1M",
+            .allowed = "bytes with K, M or G",
+            .help =
+                "what the sums that an engine has under way beside the largest may send together; "
+                "others wait, but two are always under way"};
 }
 
 OptionInfo engine_pack_bytes_option_row() {

@@ -70,7 +70,8 @@ TEST(DeviceEngine, OverATreeOfMessages) {
 }
 
 TEST(DeviceEngine, WithACodecAndFeedback) {
-    expect_bits_of_the_host({{"gc_engine", "ring"},
+    expect_bits_of_the_host({{"gc_reproducible", "on"},
+                             {"gc_engine", "ring"},
                              {"gc_codec", "2:4"},
                              {"gc_compress_bytes", "0"},
                              {"gc_compress_if", "always"}});

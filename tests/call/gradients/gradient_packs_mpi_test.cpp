@@ -22,7 +22,8 @@ struct PackedCase {
     }
 };
 
-/// Some gradients are empty or shorter than a block, some have whole blocks, some an end behind them.
+/// Some gradients are empty or shorter than a block, some have whole blocks, some an end behind
+/// them.
 constexpr std::size_t gradients = 40;
 std::size_t length_of(std::size_t gradient) {
     constexpr std::size_t some[] = {0, 1, 37, 256, 512, 513, 1000, 4096, 5000, 20'000};
@@ -144,8 +145,8 @@ TEST(GradientPacks, OfOneGradientHaveTheBitsOfThatGradientAlone) {
     // Where segments are cut depends on the length, which packs round up; the first is the same.
     const std::size_t same = 512;
     for (std::size_t step = 0; step < 3; ++step)
-        EXPECT_TRUE(std::equal(sums[step].begin(), sums[step].begin() + same,
-                               sums[step + 3].begin()))
+        EXPECT_TRUE(
+            std::equal(sums[step].begin(), sums[step].begin() + same, sums[step + 3].begin()))
             << step;
 }
 
