@@ -2,6 +2,7 @@
 #include "gradcoll/engine.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <cstring>
 #include <mutex>
@@ -231,13 +232,34 @@ Status wait_all(int count, GC_Handle handles[]) {
     return first;
 }
 
+/// Returns, on all ranks alike, how many gradients the rank that has most has under way.
+/// Collective, but returns 0 once ranks cannot agree any more. This rank goes on to take part in
+/// sums of others meanwhile. Errors: transport.
+Result<std::uint64_t> most_under_way(GC_Engine_s& engine) {
+    const std::uint64_t mine = engine.engine->under_way();
+    std::uint64_t most = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Iallreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, engine.control->comm(), &request),
+        "MPI_Iallreduce"));
+    for (int done = 0; done == 0;) {
+        if (engine.engine->has_failed()) return std::uint64_t{0};
+        engine.engine->look_after();
+        GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+        if (done == 0) sched_yield();
+    }
+    return most;
+}
+
 Status free_engine(GC_Engine* engine) {
     if (engine == nullptr) return {Code::invalid_argument, "engine is a null pointer"};
     if (*engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
     if ((*engine)->engine != nullptr) {
-        if (const std::size_t count = (*engine)->engine->under_way(); count > 0)
+        if (const std::uint64_t count = GRADCOLL_VALUE(most_under_way(**engine)); count > 0)
             return {Code::invalid_argument,
-                    fmt::format("engine has {} gradients under way; wait for them first", count)};
+                    fmt::format("engine has {} gradients under way on some rank; wait for them "
+                                "first",
+                                count)};
         (*engine)->engine->settle();
         report_engine(**engine);
         if (const Status written = write_plan(**engine); !written.ok())

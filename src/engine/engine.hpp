@@ -119,6 +119,8 @@ class Engine {
     /// Returns how a complete gradient ended, which may then be handed in again.
     Status take_outcome(Gradient& gradient);
     EngineFigures figures();
+    /// Returns whether something has ended the engine, so that ranks cannot agree any more.
+    bool has_failed() const { return !failure().ok(); }
     /// Returns how many gradients are handed in and not complete.
     std::size_t under_way() const { return under_way_.load(std::memory_order_acquire); }
 

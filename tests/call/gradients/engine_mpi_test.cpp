@@ -355,6 +355,36 @@ TEST(EngineFeedback, WrongArgumentsAreNamed) {
 
 /// MPI_Finalize drops the sums of an engine that the program does not free, so the last engine here
 /// is not freed.
+/// Some rank frees the engine too early: none does then, and all can go on with it.
+TEST(EngineCalls, FreedTooEarlyOnOneRankIsAnErrorOfAll) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank waits for nobody";
+    GC_Engine engine = GC_ENGINE_NULL;
+    ASSERT_EQ(GC_Engine_create(comm, MPI_INFO_NULL, &engine), MPI_SUCCESS);
+    std::vector<float> values(1000, 1.0F);
+    GC_Handle handle = GC_HANDLE_NULL;
+    const auto submit = [&] {
+        return GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0,
+                         &handle);
+    };
+    // All others hand it in, so it cannot be complete anywhere.
+    const bool is_late = comm.rank() == comm.size() - 1;
+    if (!is_late) {
+        ASSERT_EQ(submit(), MPI_SUCCESS);
+    }
+    const int code = GC_Engine_free(&engine);
+    EXPECT_EQ(class_of(code), MPI_ERR_ARG);
+    EXPECT_NE(error_text(code).find("1 gradients under way on some rank"), std::string::npos)
+        << error_text(code);
+    ASSERT_NE(engine, GC_ENGINE_NULL);
+    if (is_late) {
+        ASSERT_EQ(submit(), MPI_SUCCESS);
+    }
+    EXPECT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
+    EXPECT_EQ(values, std::vector<float>(1000, static_cast<float>(comm.size())));
+    EXPECT_EQ(GC_Engine_free(&engine), MPI_SUCCESS);
+}
+
 TEST(EngineCalls, OneThatIsNotFreedEndsWithMPI) {
     static GC_Engine left = GC_ENGINE_NULL;
     ASSERT_EQ(GC_Engine_create(MPI_COMM_WORLD, MPI_INFO_NULL, &left), MPI_SUCCESS);
