@@ -100,6 +100,31 @@ TEST(Allreduce, ResidualLayoutDoesNotDependOnCodecs) {
     }
 }
 
+/// Packs of gradients rest on it: what is dropped of an element has one place, whoever encodes it.
+TEST(Allreduce, WithFeedbackEveryRankEncodesEveryElementOnce) {
+    Wish wish;
+    wish.feedback = true;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        wish.lossy = seed % 4 != 0;
+        const Shape shape = random_shape<float>(seed, wish);
+        if (shape.tree.rank_count() == 1) continue;
+        for (const Plan& plan : plans_of(shape.tree, shape.spec)) {
+            std::vector<int> times(static_cast<std::size_t>(shape.spec.count_elems), 0);
+            std::int64_t chunk_begin = 0;
+            for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk) {
+                const Schedule& schedule = plan.schedule_of(chunk);
+                for (const Step& step : schedule.steps)
+                    for (std::int64_t i = step.range.begin; i < step.range.end; ++i)
+                        if (step.kind == StepKind::encode)
+                            ++times[static_cast<std::size_t>(chunk_begin + i)];
+                chunk_begin += schedule.count_elems;
+            }
+            ASSERT_EQ(std::count(times.begin(), times.end(), 1), shape.spec.count_elems)
+                << "seed " << seed << " rank " << plan.rank;
+        }
+    }
+}
+
 TEST(ReduceScatterBlock, EveryRankGetsItsBlockOfTheSum) {
     Wish wish;
     wish.collective = Collective::reduce_scatter_block;

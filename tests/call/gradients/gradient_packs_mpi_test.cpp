@@ -105,25 +105,24 @@ class PackingEngine : public OwnEngine {
 /// What one step drops comes with later ones, so the mean of many steps is near the exact sum. Each
 /// step packs other gradients together.
 template <class T>
-void expect_nothing_is_lost(std::initializer_list<const char*> codecs, MPI_Datatype datatype) {
+void expect_nothing_is_lost(const char* codec, const char* engine, MPI_Datatype datatype) {
     const OwnComm comm;
     if (comm.size() == 1) GTEST_SKIP() << "one rank sends nothing";
-    for (const char* codec : codecs)
-        for (const char* engine : {"tree,pack=64K", "ring", "ps,pack=16K"}) {
-            const PackingEngine with(comm, codec, "on", engine);
-            const PackingEngine without(comm, codec, "off", engine);
-            EXPECT_LT(worst_drift<T>(with, comm, datatype),
-                      worst_drift<T>(without, comm, datatype) / 2)
-                << codec << ' ' << engine;
-        }
+    const PackingEngine with(comm, codec, "on", engine);
+    const PackingEngine without(comm, codec, "off", engine);
+    EXPECT_LT(worst_drift<T>(with, comm, datatype), worst_drift<T>(without, comm, datatype) / 2)
+        << codec << ' ' << engine;
 }
 
 TEST(GradientPacks, NothingIsLostOfFloats) {
-    expect_nothing_is_lost<float>({"2:4", "int8", "bf16", "int8+zstd"}, MPI_FLOAT);
+    expect_nothing_is_lost<float>("2:4", "tree,pack=64K", MPI_FLOAT);
+    expect_nothing_is_lost<float>("int8", "ps,pack=16K", MPI_FLOAT);
+    expect_nothing_is_lost<float>("bf16", "ring", MPI_FLOAT);
+    expect_nothing_is_lost<float>("int8+zstd", "tree", MPI_FLOAT);
 }
 
 TEST(GradientPacks, NothingIsLostOfDoubles) {
-    expect_nothing_is_lost<double>({"1:4+int8"}, MPI_DOUBLE);
+    expect_nothing_is_lost<double>("1:4+int8", "ps", MPI_DOUBLE);
 }
 
 TEST(GradientPacks, OfOneGradientHaveTheBitsOfThatGradientAlone) {
