@@ -210,7 +210,8 @@ std::vector<Target> files_targets() {
               R"({"chunks": {}, "links": {}})", "{}"}),
         kept({probe_cache_text(kept_switches())}),
         kept({text_of(some_ways())}),
-        kept({plan_text({{"conv[0]", "ring", "2:4", 3, false, 4096, 12.5, 13}, {"passed", "", ""}}, {}),
+        kept({plan_text({{"conv[0]", "ring", "2:4", 3, false, 4096, 12.5, 13}, {"passed", "", ""}},
+                        {}),
               R"({"gradcoll_engine_plan": 1, "gradients": [{"name": "*.bias", "codec": "exact",)"
               R"( "parts": 1}, {"name": "layer?.*", "codec": "exact,int8", "strategy": "ps"}]})"}),
         kept({bytes_of(Ready{unnumbered, -3, 4096, 77, 3, "layer.0", "1024 elements", 6, ""}) +

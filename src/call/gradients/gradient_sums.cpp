@@ -97,10 +97,9 @@ Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& 
     const int rank = engine.context->identity().rank();
     std::optional<ResidualIdentity> identity;
     if (way.passes() || way.goes(one_host_way()) || !way.key.feedback) return identity;
-    if (way.packed)
-        return std::optional(
-            identity_by_element(way.key.count, way.key.type, way.planner->tree, rank));
-    if (plans_itself(engine, way)) {
+    if (plans_itself(engine, way) && way.packed) {
+        identity = identity_by_element(way.key.count, way.key.type, way.planner->tree, rank);
+    } else if (plans_itself(engine, way)) {
         const auto call = GRADCOLL_VALUE(planned_with_feedback_if_lossy(engine, way));
         if (call->key().feedback) identity = identity_of(*call, way.planner->tree, rank);
     } else {
@@ -179,9 +178,11 @@ Result<std::unique_ptr<GradientSum>> new_work(GC_Engine_s& engine, const Gradien
     if (work != nullptr) return work;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
     auto residual = identity ? residual_for(engine, gradient.name(), *identity) : nullptr;
-    if (way.packed)
+    if (way.packed) {
+        if (!plans_itself(engine, way)) residual.reset();
         return std::unique_ptr<GradientSum>(std::make_unique<PartWork>(
             context, std::move(residual), engine.choice->encoded_bytes(way)));
+    }
     if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
     auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
@@ -215,6 +216,7 @@ Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const G
     CommContext& context = *engine.context;
     GradientWay way = engine.choice->pack_way(member, shape);
     const auto made = [&](std::unique_ptr<GradientSum> work, PackLayout layout) {
+        work->way = way;
         return std::make_unique<PackedSum>(std::move(work), shape, layout);
     };
     if (way.goes(one_host_way()))
