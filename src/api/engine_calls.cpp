@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -232,23 +233,34 @@ Status wait_all(int count, GC_Handle handles[]) {
     return first;
 }
 
-/// Returns, on all ranks alike, how many gradients the rank that has most has under way.
-/// Collective, but returns 0 once ranks cannot agree any more. This rank goes on to take part in
-/// sums of others meanwhile. Errors: transport.
-Result<std::uint64_t> most_under_way(GC_Engine_s& engine) {
-    const std::uint64_t mine = engine.engine->under_way();
+/// An UnderWayCount is what ranks compare when they free an engine.
+struct UnderWayCount {
+    std::uint64_t mine = 0;
     std::uint64_t most = 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Iallreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, engine.control->comm(), &request),
-        "MPI_Iallreduce"));
-    for (int done = 0; done == 0;) {
-        if (engine.engine->has_failed()) return std::uint64_t{0};
-        engine.engine->look_after();
-        GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
-        if (done == 0) sched_yield();
+};
+
+/// Returns, on all ranks alike, how many gradients the rank that has most has under way; once ranks
+/// cannot agree any more, how many this one has. Collective. This rank goes on to take part in sums
+/// of others meanwhile. Errors: transport.
+Result<std::uint64_t> most_under_way(GC_Engine_s& engine) {
+    Engine& sums = *engine.engine;
+    if (sums.has_failed()) return std::uint64_t{sums.under_way()};
+    auto count = std::make_unique<UnderWayCount>();
+    count->mine = sums.under_way();
+    GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(&count->mine, &count->most, 1, MPI_UINT64_T, MPI_MAX,
+                                          engine.control->comm(), &count->request),
+                          "MPI_Iallreduce"));
+    Status status;
+    for (int done = 0; done == 0 && status.ok() && !sums.has_failed();) {
+        sums.look_after();
+        status = from_mpi(PMPI_Test(&count->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) return count->most;
+        sched_yield();
     }
-    return most;
+    // MPI cannot take the call back, and may write to this memory whenever others come to it.
+    static_cast<void>(count.release());
+    return status.ok() ? Result<std::uint64_t>(sums.under_way()) : status;
 }
 
 Status free_engine(GC_Engine* engine) {

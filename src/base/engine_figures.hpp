@@ -12,7 +12,7 @@ struct EngineFigures {
     std::uint64_t failed = 0;        ///< how many of those failed
     std::uint64_t packed = 0;        ///< how many of those were summed with others
     std::uint64_t packs = 0;         ///< how many packs they were summed in
-    std::uint64_t packed_bytes = 0;  ///< what these packs sent
+    std::uint64_t packed_bytes = 0;  ///< what these packs were to send
     std::uint64_t busy_ns = 0;  ///< time while at least one gradient was handed in and not complete
     std::uint64_t waited_ns = 0;  ///< part of that while a thread of the program waited for one
     std::uint64_t held_ns = 0;    ///< time of all sums together, from handed in to their begin ...

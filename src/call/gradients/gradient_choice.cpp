@@ -19,8 +19,10 @@ namespace {
 
 Forecast forecast_of(const GradientWay& way) {
     const GradientPlanner& planner = *way.planner;
+    CallKey key = way.key;
+    key.in_place = false;  // ranks may differ in it
     return forecast_tree(planner.tree, *planner.settings.tuning,
-                         decision_for(planner.tree, planner.settings, way.key).spec,
+                         decision_for(planner.tree, planner.settings, key).spec,
                          planner.settings.chunks_in_flight);
 }
 

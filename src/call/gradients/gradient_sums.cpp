@@ -147,11 +147,15 @@ Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient&
 
 namespace {
 
-/// Returns where the elements of a pack are that goes this way, over this plan.
+/// Returns where the elements of a pack are that goes this way, over this plan. Scattered, some
+/// gradients may be in place where the plan is not: flexreduce reads an element of the input before
+/// the rank that needs it can answer with the result.
 PackLayout layout_of(const GradientWay& way, const Plan& plan) {
     if (!encodes_each_element_once(plan)) return PackLayout::in_buffer;
-    return way.goes(tree_way()) && has_messages_in_scratch(plan) ? PackLayout::scattered
-                                                                 : PackLayout::in_buffer_with_parts;
+    const bool reads_before_it_writes = plan.spec.builder == Builder::flexreduce;
+    return way.goes(tree_way()) && reads_before_it_writes && has_messages_in_scratch(plan)
+               ? PackLayout::scattered
+               : PackLayout::in_buffer_with_parts;
 }
 
 /// Makes the work of a sum through the memory of each host; `call` and `residual` are null on ranks
@@ -226,12 +230,13 @@ Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const G
     CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();
     std::shared_ptr<PlannedCall> call;
     PackLayout layout = PackLayout::in_buffer;
-    for (const bool in_place : {false, true}) {
+    const bool may_be_scattered = way.goes(tree_way()) && way.key.feedback;
+    for (const bool in_place : {!may_be_scattered, true}) {
         way.key.in_place = in_place;
         GRADCOLL_TRY(
             take(call, plans.plan_apart(way.planner->tree, way.planner->settings, way.key)));
         layout = layout_of(way, call->plan());
-        if (layout == PackLayout::scattered) break;
+        if (layout == PackLayout::scattered || in_place) break;
     }
     auto work = way.goes(hosts_way()) ? hosts_work(engine, std::move(call), nullptr)
                                       : planned_work(context, std::move(call), nullptr, {});

@@ -62,17 +62,19 @@ std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
 
 }  // namespace
 
+/// Decides as if the call were not in place, in which ranks may differ.
 Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key) {
     PlanSpec call;
     call.collective = key.collective;
     call.count_elems = key.count;
     call.type = key.type;
     call.elem_bytes = key.elem_bytes;
-    call.in_place = key.in_place;
     PolicyOptions options = options_of(settings, key);
     if (key.feedback && !settings.schedule.empty() && !options.chunk_bytes)
         options.chunk_bytes = chunk_bytes_of_residual(tree, call, options);
-    return decide(tree, call, options);
+    Decision decision = decide(tree, call, options);
+    decision.spec.in_place = key.in_place;
+    return decision;
 }
 
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
