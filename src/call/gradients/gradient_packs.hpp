@@ -1,5 +1,5 @@
-// call/gradients/gradient_packs.hpp - short gradients that are summed as one: their elements one
-// behind the other in a buffer.
+// call/gradients/gradient_packs.hpp - short gradients that are summed as one vector, in a buffer or
+// where each of them is.
 #pragma once
 
 #include <cstddef>

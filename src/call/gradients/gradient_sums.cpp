@@ -228,16 +228,15 @@ Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const G
     if (!plans_itself(engine, way))
         return made(GRADCOLL_VALUE(hosts_work(engine, nullptr, nullptr)), PackLayout::in_buffer);
     CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();
-    std::shared_ptr<PlannedCall> call;
-    PackLayout layout = PackLayout::in_buffer;
-    const bool may_be_scattered = way.goes(tree_way()) && way.key.feedback;
-    for (const bool in_place : {!may_be_scattered, true}) {
+    const auto plan = [&](bool in_place) {
         way.key.in_place = in_place;
-        GRADCOLL_TRY(
-            take(call, plans.plan_apart(way.planner->tree, way.planner->settings, way.key)));
-        layout = layout_of(way, call->plan());
-        if (layout == PackLayout::scattered || in_place) break;
-    }
+        return plans.plan_apart(way.planner->tree, way.planner->settings, way.key);
+    };
+    const bool may_be_scattered = way.goes(tree_way()) && way.key.feedback;
+    std::shared_ptr<PlannedCall> call = GRADCOLL_VALUE(plan(!may_be_scattered));
+    const PackLayout layout = layout_of(way, call->plan());
+    // In a buffer the result takes the place of the input.
+    if (may_be_scattered && layout != PackLayout::scattered) GRADCOLL_TRY(take(call, plan(true)));
     auto work = way.goes(hosts_way()) ? hosts_work(engine, std::move(call), nullptr)
                                       : planned_work(context, std::move(call), nullptr, {});
     if (!work) return work.status();
