@@ -55,10 +55,11 @@ Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipe
     made->tensor_names = std::move(read.scene.program.tensor_names);
     made->planned_step = read.plan.step_ticks;
     made->device_bytes = read.scene.rooms.ranks[rank].device_bytes;
+    made->planned_rate = read.scene.rooms.ranks[rank].lane.bytes_per_second;
     auto machine = GRADCOLL_VALUE(make_machine(stream));
     made->execution = GRADCOLL_VALUE(
         Execution::make(std::move(read.scene.program.ranks[rank]), std::move(read.plan.ranks[rank]),
-                        read.scene.rooms.ranks[rank], std::move(machine)));
+                        room_of(read.scene, rank), std::move(machine)));
     return made;
 }
 

@@ -17,6 +17,7 @@ struct GC_Mover_s {
     std::vector<std::string> layer_names, tensor_names;
     std::unique_ptr<gradcoll::mover::Execution> execution;
     gradcoll::mover::Tick planned_step = 0;
+    std::int64_t planned_rate = 0;  ///< bytes a second that the plan counts with
     std::int64_t device_bytes = 0;
     double drift_share = 0;  ///< set by the program; 0: it does not plan again
     std::int64_t replans = 0;
@@ -32,6 +33,10 @@ struct ReadPlan {
     mover::MovePlan plan;
 };
 Result<ReadPlan> read_plan(const std::string& text);
+
+/// Returns the limits of the rank's execution: the link's own rate, not the one that was measured,
+/// or moves could never be found to have become faster.
+mover::RankRoom room_of(const mover::Scene& scene, std::size_t rank);
 
 /// Returns how far the last step was from its plan: the share by which the times of operators, or
 /// of moves, were off, whichever is more; 0 before the first step.

@@ -29,12 +29,13 @@ Tick measured_ticks(const Execution& execution, std::size_t op) {
     return std::clamp<Tick>(span.end - span.start, 0, mover::longest_ticks - 1);
 }
 
-/// Returns the rate of the last step's moves in bytes per second; the plan's if there were none.
-std::int64_t measured_rate(const Execution& execution) {
-    const mover::ExecutionFigures& figures = execution.figures();
-    const mover::Lane& lane = execution.lane();
+/// Returns the rate of the last step's moves in bytes per second, at most the link's; the plan's if
+/// there were none.
+std::int64_t measured_rate(const GC_Mover_s& mover) {
+    const mover::ExecutionFigures& figures = mover.execution->figures();
+    const mover::Lane& lane = mover.execution->lane();
     const Tick moving = figures.moving - 2 * figures.moves * lane.latency;
-    if (figures.moved_bytes == 0 || moving <= 0) return lane.bytes_per_second;
+    if (figures.moved_bytes == 0 || moving <= 0) return mover.planned_rate;
     const double rate = static_cast<double>(figures.moved_bytes) / static_cast<double>(moving) *
                         mover::ticks_per_second;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(rate), 1, lane.bytes_per_second);
@@ -50,12 +51,11 @@ double drift_of_operators(const Execution& execution) {
     return off / std::max(planned, 1.0);
 }
 
-/// Returns the share by which moves took longer than planned; never less than 0, as no move is
-/// faster than its lane.
-double drift_of_moves(const Execution& execution) {
-    return static_cast<double>(execution.lane().bytes_per_second) /
-               static_cast<double>(measured_rate(execution)) -
-           1;
+/// Returns the share by which moves were slower than planned, or faster.
+double drift_of_moves(const GC_Mover_s& mover) {
+    const auto planned = static_cast<double>(mover.planned_rate);
+    const auto measured = static_cast<double>(measured_rate(mover));
+    return std::max(planned / measured, measured / planned) - 1;
 }
 
 /// Returns this rank's figures for rank 0: its pipeline rank, its rate, its operators' times.
@@ -63,7 +63,7 @@ std::string figures_for_rank_0(const GC_Mover_s& mover) {
     const Execution& execution = *mover.execution;
     ByteWriter writer;
     writer.number(static_cast<std::int32_t>(mover.pipeline_rank));
-    writer.number(measured_rate(execution));
+    writer.number(measured_rate(mover));
     for (std::size_t n = 0; n < execution.rank().operators.size(); ++n)
         writer.number(static_cast<std::int64_t>(measured_ticks(execution, n)));
     return writer.take();
@@ -104,8 +104,8 @@ Result<mover::Measured> means_of(const mover::Scene& scene,
     std::vector<std::int64_t> devices(scene.program.ranks.size(), 0);
     for (const mover::RankProgram& rank : scene.program.ranks)
         out.durations.emplace_back(rank.operators.size(), Tick{0});
-    for (const mover::RankRoom& room : scene.rooms.ranks)
-        out.bytes_per_second.push_back(room.lane.bytes_per_second);
+    for (const mover::Lane& link : scene.links)
+        out.bytes_per_second.push_back(link.bytes_per_second);
     for (const std::string& of_rank : figures) GRADCOLL_TRY(add_figures(of_rank, out, devices));
     for (std::size_t r = 0; r < devices.size(); ++r)
         for (std::size_t n = 0; n < out.durations[r].size(); ++n)
@@ -131,7 +131,8 @@ Status take_plan(GC_Mover_s& mover, const std::string& text) {
     const auto rank = static_cast<std::size_t>(mover.pipeline_rank);
     GRADCOLL_TRY(mover.execution->follow(std::move(read.scene.program.ranks[rank]),
                                          std::move(read.plan.ranks[rank]),
-                                         read.scene.rooms.ranks[rank]));
+                                         room_of(read.scene, rank)));
+    mover.planned_rate = read.scene.rooms.ranks[rank].lane.bytes_per_second;
     mover.inputs = std::move(read.inputs);
     mover.planned_step = read.plan.step_ticks;
     mover.has_warned = false;  // the warning was about the old plan
@@ -151,10 +152,16 @@ Result<ReadPlan> read_plan(const std::string& text) {
     return read;
 }
 
+mover::RankRoom room_of(const mover::Scene& scene, std::size_t rank) {
+    mover::RankRoom room = scene.rooms.ranks[rank];
+    room.lane = scene.links[rank];
+    return room;
+}
+
 double drift_of(const GC_Mover_s& mover) {
     const Execution& execution = *mover.execution;
     if (!execution.has_measured()) return 0;
-    return std::max(drift_of_operators(execution), drift_of_moves(execution));
+    return std::max(drift_of_operators(execution), drift_of_moves(mover));
 }
 
 Status plan_again(GC_Mover_s& mover) {

@@ -41,6 +41,7 @@ Result<Scene> scene_of(const Inputs& inputs) {
     scene.description.cluster = GRADCOLL_VALUE(cluster_of(inputs.cluster));
     scene.program = GRADCOLL_VALUE(program_of(scene.description));
     scene.rooms = GRADCOLL_VALUE(rooms_of(scene.description, scene.program, inputs.device_bytes));
+    for (const RankRoom& room : scene.rooms.ranks) scene.links.push_back(room.lane);
     GRADCOLL_TRY(apply(inputs.measured, scene));
     return scene;
 }

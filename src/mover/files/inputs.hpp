@@ -29,6 +29,7 @@ struct Scene {
     Description description;
     Program program;
     Rooms rooms;
+    std::vector<Lane> links{};  ///< by rank: the lane as described, whatever was measured
 };
 
 /// Reads the inputs. Errors: those of the readers, of program_of() and rooms_of(); invalid_argument
