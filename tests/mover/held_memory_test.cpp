@@ -31,6 +31,11 @@ TEST(HeldMemory, AnswersAsPlainSumsDo) {
                     << seed;
             }
             ASSERT_EQ(*std::max_element(plain.begin(), plain.end()), held.most(0, plain.size()));
+            ASSERT_EQ(std::max_element(plain.begin(), plain.end()) - plain.begin(),
+                      static_cast<std::ptrdiff_t>(held.first_of_most()));
+            std::size_t first = end;
+            while (first > from && plain[first - 1] <= bytes) --first;
+            ASSERT_EQ(std::max(first, from), held.at_most_from(from, end, bytes)) << seed;
         }
     }
 }

@@ -15,11 +15,12 @@ std::int64_t pages_of(const RankProgram& rank, const Move& move) {
     return divided_up(rank.tensors[static_cast<std::size_t>(move.tensor)].bytes, page) * page;
 }
 
-/// Returns the lowest offset at which move `m` overlaps no earlier move that is still in the pool.
+/// Returns the lowest offset at which move `m` overlaps no earlier move that may still be in the
+/// pool when it goes: one that is needed after the operator that used `m` last.
 std::int64_t first_fit(const RankProgram& rank, const std::vector<Move>& moves, std::size_t m) {
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (std::size_t other = 0; other < m; ++other)
-        if (moves[other].prefetch.end > moves[m].transfer.start)
+        if (moves[other].needed_by > moves[m].after)
             taken.emplace_back(moves[other].host_offset,
                                moves[other].host_offset + pages_of(rank, moves[other]));
     std::sort(taken.begin(), taken.end());
@@ -36,13 +37,12 @@ TEST(Pool, EachPieceLiesWhereAPlainFirstFitPutsIt) {
     for (int round = 0; round < 200; ++round) {
         RankProgram rank;
         RankMoves moves;
-        Tick now = 0;
+        std::int32_t now = 0;
         for (std::int32_t t = 0; t < 60; ++t) {
             rank.tensors.push_back({.bytes = 1 + static_cast<std::int64_t>(chance() % 40'000)});
-            now += static_cast<Tick>(chance() % 10);
-            const Tick gone = now + 100 + static_cast<Tick>(chance() % 300);
-            moves.moves.push_back(
-                {.tensor = t, .transfer = {now, now + 1}, .prefetch = {gone - 1, gone}});
+            now += static_cast<std::int32_t>(chance() % 10);
+            const auto needed = now + 2 + static_cast<std::int32_t>(chance() % 300);
+            moves.moves.push_back({.tensor = t, .after = now, .needed_by = needed});
         }
         lay_out_pool(rank, moves);
         std::int64_t most = 0;

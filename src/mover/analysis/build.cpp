@@ -143,7 +143,7 @@ Result<Rooms> rooms_of(const Description& description, const Program& program,
     const Parallel& parallel = description.parallel;
     Rooms rooms;
     const RankRoom room{device_bytes > 0 ? device_bytes : cluster.device_memory,
-                        moving_lane(parallel, cluster)};
+                        moving_lane(parallel, cluster), !cluster.link_both_ways};
     rooms.ranks.assign(program.ranks.size(), room);
     GRADCOLL_TRY(check_longest_move(program, rooms));
     rooms.rates = shared_by(cluster.devices_per_link,

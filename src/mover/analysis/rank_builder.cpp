@@ -136,10 +136,14 @@ Tick RankBuilder::with_gather(const DeviceLayer& layer, Tick duration) const {
                          static_cast<double>(parallel.data);
     double rate = parts_.cluster.network_gbytes_per_s * 1e9;
     if (gathers_over_link(parallel, parts_.cluster))
-        rate = std::min(
-            rate, static_cast<double>(moving_lane(parallel, parts_.cluster).bytes_per_second));
+        rate = std::min(rate, both_ways_rate(moving_lane(parallel, parts_.cluster)));
     const double seconds = bytes / rate / static_cast<double>(layer.parts.size());
     return std::max(duration, ticks_of_seconds(seconds));
+}
+
+/// Returns at how many bytes a second a collective sends while it receives as many.
+double RankBuilder::both_ways_rate(const Lane& lane) const {
+    return static_cast<double>(lane.bytes_per_second) / (parts_.cluster.link_both_ways ? 1 : 2);
 }
 
 void RankBuilder::add_pass(const Pass& pass) {
@@ -260,7 +264,7 @@ void RankBuilder::add_reduces() {
     const bool holds_lane =
         parallel.reduce_in_host ? cluster.host_memory_gbytes_per_s > 0 : cluster.network_over_link;
     double rate = cluster.network_gbytes_per_s * 1e9;
-    if (holds_lane) rate = std::min(rate, static_cast<double>(lane_of(cluster).bytes_per_second));
+    if (holds_lane) rate = std::min(rate, both_ways_rate(lane_of(cluster)));
     const auto ranks = static_cast<double>(parallel.data);
     double latency = 2 * (ranks - 1) * cluster.network_latency_us * 1e-6;
     for (auto layer = own_layers_.rbegin(); layer != own_layers_.rend(); ++layer) {

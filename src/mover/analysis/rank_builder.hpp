@@ -74,6 +74,7 @@ class RankBuilder {
     /// them.
     std::int64_t gathered_bytes(const DeviceLayer& layer, bool backward) const;
     Tick with_gather(const DeviceLayer& layer, Tick duration) const;
+    double both_ways_rate(const Lane& lane) const;
     std::int64_t shared(std::int64_t bytes, int from_stage) const;
 
     const StepParts& parts_;

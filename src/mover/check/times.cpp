@@ -222,17 +222,19 @@ Status check_rates(const Program& program, const Rooms& rooms, const MovePlan& p
             const auto r = static_cast<std::size_t>(rank);
             const std::int64_t rate = rooms.ranks[r].lane.bytes_per_second * devices;
             auto& back = sharing.directions_together ? out : in;
-            const auto add = [&](std::vector<RateChange>& way, Span span) {
-                way.push_back({span.start, rate});
-                way.push_back({span.end, -rate});
+            const auto add = [](std::vector<RateChange>& way, Span span, std::int64_t of_span) {
+                way.push_back({span.start, of_span});
+                way.push_back({span.end, -of_span});
             };
             for (const Move& move : plan.ranks[r].moves) {
-                add(out, move.transfer);
-                add(back, move.prefetch);
+                add(out, move.transfer, rate);
+                add(back, move.prefetch, rate);
             }
+            // A collective goes both ways at once.
+            const std::int64_t held_rate = rooms.ranks[r].one_way_at_a_time ? rate / 2 : rate;
             for (const Span& held : held_spans(program.ranks[r], plan.ranks[r])) {
-                add(out, held);
-                add(back, held);
+                add(out, held, held_rate);
+                add(back, held, held_rate);
             }
         }
         GRADCOLL_TRY(check_rate(sharing, out));

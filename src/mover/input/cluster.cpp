@@ -43,13 +43,12 @@ Result<Cluster> own_cluster(const Document& document) {
 }
 
 Lane lane_of(const Cluster& cluster) {
-    const double ways = cluster.link_both_ways ? 1 : 2;
-    double rate =
-        cluster.link_gbytes_per_s / (static_cast<double>(cluster.devices_per_link) * ways);
+    double rate = cluster.link_gbytes_per_s / static_cast<double>(cluster.devices_per_link);
     // Reads and writes of all devices share the host's memory.
+    const double ways = cluster.link_both_ways ? 2 : 1;
     if (cluster.host_memory_gbytes_per_s > 0)
         rate = std::min(rate, cluster.host_memory_gbytes_per_s /
-                                  (2 * static_cast<double>(cluster.devices_per_host)));
+                                  (ways * static_cast<double>(cluster.devices_per_host)));
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(rate * 1e9)),
             ticks_of_seconds(cluster.link_latency_us * 1e-6)};
 }

@@ -37,7 +37,7 @@ struct Cluster {
 Result<Cluster> own_cluster(const Document& document);
 
 /// Returns a device's share of its link and of its host's memory, when all others use theirs as
-/// well.
+/// well. If the link does not carry both directions at once, the share is for one at a time.
 Lane lane_of(const Cluster& cluster);
 
 }  // namespace gradcoll::mover

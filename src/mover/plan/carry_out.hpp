@@ -2,21 +2,54 @@
 // operators wait for memory and for tensors that are not back.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/status.hpp"
-#include "mover/plan/choose.hpp"
+#include "mover/plan/choice.hpp"
 #include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {
 
-/// Simulates all ranks. A TRANSFER starts when the last use has ended and earlier TRANSFERs have
-/// gone; a collective that holds the lane waits for all moves that were let go, and later moves
-/// wait for it. A PREFETCH starts when the operator before prefetch_at has ended, earlier PREFETCHs
-/// have come, and memory is free. An operator starts when its tensors are there and memory is free
-/// for what it makes. Pools are not laid out yet. Errors: internal if memory can never be free,
-/// which choose_moves() rules out. Complexity: n log n in operators and moves.
-Result<MovePlan> carry_out(const Program& program, const Rooms& rooms,
-                           const std::vector<RankChoice>& choices);
+/// CarryOut simulates all ranks. A TRANSFER starts when the last use has ended and earlier
+/// TRANSFERs have gone; a collective that holds the lane waits for all moves that were let go, and
+/// later moves wait for it. A PREFETCH starts when the operator before prefetch_at has ended,
+/// earlier PREFETCHs have come, and memory is free. An operator starts when its tensors are there
+/// and memory is free for what it makes. On a link that carries one way at a time, moves of both
+/// ways follow each other in the order in which they are let go. All orders are those of the
+/// choices, so more memory or a faster link never make anything later.
+class CarryOut {
+  public:
+    /// Both must outlive this object.
+    CarryOut(const Program& program, const Rooms& rooms);
+
+    /// Returns the length of the step; nothing if memory can never be free, or as soon as it is
+    /// known that the step does not end before `below`. Complexity: n log n in operators and moves.
+    std::optional<Tick> step(const std::vector<RankChoice>& choices,
+                             Tick below = std::numeric_limits<Tick>::max()) const;
+    /// Returns the plan of that step. Pools are not laid out yet. Errors: out_of_memory if memory
+    /// can never be free.
+    Result<MovePlan> plan(const std::vector<RankChoice>& choices) const;
+
+    /// Returns, by rank and operator, the shortest time from its start to the end of the step.
+    const Starts& rest() const { return rest_; }
+
+  private:
+    /// Footprint holds what a rank's tensors take that do not stay.
+    struct Footprint {
+        std::int64_t staying = 0;
+        std::vector<std::int64_t> made, freed;  ///< by operator
+    };
+    class RankRun;
+
+    std::vector<RankRun> runs_of(const std::vector<RankChoice>& choices) const;
+    Result<Starts> run(std::vector<RankRun>& runs, Tick below) const;
+
+    const Program& program_;
+    const Rooms& rooms_;
+    std::vector<Footprint> footprints_;
+    Starts rest_;
+};
 
 }  // namespace gradcoll::mover

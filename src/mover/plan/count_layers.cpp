@@ -120,7 +120,7 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
     for (const Gap& gap : gaps) {
         const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(gap.tensor)];
         if (gap.must()) {
-            choice.push_back({gap, std::max(gap.in_host + 1, 0), gap.after + 1});
+            choice.push_back({gap, std::max(gap.in_host + 1, 0)});
             continue;
         }
         const Place* layer = countables.layer(tensor.layer);
@@ -139,7 +139,7 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
         }
         // The rule would fetch the tensor before its last use, when it has not even gone: it cannot
         // be ahead here.
-        choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need, gap.after + 1});
+        choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need});
     }
     return choice;
 }

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "mover/plan/choose.hpp"
+#include "mover/plan/choice.hpp"
 
 namespace gradcoll::mover {
 

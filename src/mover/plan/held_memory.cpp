@@ -44,6 +44,31 @@ std::int64_t HeldMemory::most(std::size_t from, std::size_t end) const {
     return bytes;
 }
 
+std::size_t HeldMemory::first_of_most() const {
+    std::size_t node = 1;
+    while (node < leaves_) node = 2 * node + (most_[2 * node] < most_[2 * node + 1] ? 1 : 0);
+    return node - leaves_;
+}
+
+/// Returns one more than the last operator below `node` that holds more than `limit`, among `from`
+/// to `end` - 1, which count from the first below the node; 0: none does.
+std::size_t HeldMemory::last_above(std::size_t node, std::size_t leaves, std::size_t from,
+                                   std::size_t end, std::int64_t limit) const {
+    if (from >= end || most_[node] <= limit) return 0;
+    if (leaves == 1) return 1;
+    const std::size_t half = leaves / 2;
+    const std::int64_t below = limit - added_[node];
+    if (end > half)
+        if (const std::size_t found =
+                last_above(2 * node + 1, half, from > half ? from - half : 0, end - half, below))
+            return half + found;
+    return last_above(2 * node, half, from, std::min(end, half), below);
+}
+
+std::size_t HeldMemory::at_most_from(std::size_t from, std::size_t end, std::int64_t limit) const {
+    return std::max(from, last_above(1, leaves_, from, end, limit));
+}
+
 void HeldMemory::add(std::size_t from, std::size_t end, std::int64_t bytes) {
     if (from >= end) return;
     const auto add_below = [&](std::size_t node) {

@@ -4,57 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
+#include "mover/plan/bound.hpp"
+#include "mover/plan/carry_out.hpp"
+#include "mover/plan/families.hpp"
 #include "mover/plan/pool.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
-/// Steps change little after the second round.
-constexpr int most_rounds = 4;
 /// The most counts that are tried for each rule, spread evenly over what it may count.
 constexpr std::int64_t most_tries_of_counting = 64;
 
-/// AllHomes holds the homes of each rank.
-using AllHomes = std::vector<Homes>;
-
-Result<MovePlan> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                           const AllHomes& homes, const Starts& starts) {
-    std::vector<RankChoice> choices;
-    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-        const RankProgram& rank = program.ranks[r];
-        const RankTimes times(rank, starts[r]);
-        auto choice = choose_moves(rank, times, gaps_of(rank, rooms.ranks[r].lane, kinds, homes[r]),
-                                   rooms.ranks[r].device_bytes);
-        if (!choice.ok())
-            return Status(choice.status().code(),
-                          fmt::format("rank {}: {}", r, choice.status().message()));
-        choices.push_back(std::move(choice).value());
-    }
-    return carry_out(program, rooms, choices);
-}
-
-Starts starts_of(const MovePlan& plan) {
-    Starts starts;
-    for (const RankMoves& rank : plan.ranks) starts.push_back(rank.starts);
-    return starts;
-}
-
-Status check_hosts(const Rooms& rooms, const MovePlan& plan) {
-    for (const Sharing& host : rooms.hosts)
-        if (const std::int64_t pinned = pinned_in(host, plan); pinned > host.most)
-            return {Code::out_of_memory,
-                    fmt::format("host_memory: what moves takes {} bytes of a host, it has {}",
-                                pinned, host.most)};
-    return {};
-}
-
-Status lay_out(const Program& program, const Rooms& rooms, MovePlan& plan) {
-    for (std::size_t r = 0; r < program.ranks.size(); ++r)
-        lay_out_pool(program.ranks[r], plan.ranks[r]);
-    return check_hosts(rooms, plan);
-}
+using Choices = std::vector<RankChoice>;
 
 /// Returns the gaps of all ranks.
 std::vector<std::vector<Gap>> all_gaps(const Program& program, const Rooms& rooms,
@@ -65,117 +30,188 @@ std::vector<std::vector<Gap>> all_gaps(const Program& program, const Rooms& room
     return gaps;
 }
 
-struct Counts {
-    std::int64_t first = 0, last = 0, step = 1;
-};
-
-Counts counts_of(const Program& program, Rule rule, std::int64_t most_tries) {
-    const std::int64_t most = most_counted(rule, program);
-    return {0, most, divided_up(most + 1, most_tries)};
+Choices counted_choices(const Program& program, const std::vector<std::vector<Gap>>& gaps,
+                        Rule rule, std::int64_t count) {
+    Choices choices;
+    for (std::size_t r = 0; r < program.ranks.size(); ++r)
+        choices.push_back(count_layers(rule, program.ranks[r], gaps[r], count));
+    return choices;
 }
 
-/// Returns the plan with the shortest step among those that fit; pools are not laid out. Errors:
-/// out_of_memory if none fits.
-Result<PlannedStep> best_counted(const Program& program, const Rooms& rooms,
-                                 const MovableKinds& kinds, Rule rule, Counts counts) {
-    const auto gaps = all_gaps(program, rooms, kinds);
-    PlannedStep best;
-    best.unmoved_ticks = end_of(program, GRADCOLL_VALUE(timeline_of(program)));
-    Status too_small;
-    bool found = false;
-    for (std::int64_t count = counts.first; count <= counts.last; count += counts.step) {
-        std::vector<RankChoice> choices;
-        for (std::size_t r = 0; r < program.ranks.size(); ++r)
-            choices.push_back(count_layers(rule, program.ranks[r], gaps[r], count));
-        auto plan = carry_out(program, rooms, choices);
-        if (!plan.ok()) {
-            // The rule does not look at memory, so what it moves may leave too little.
-            too_small = Status(Code::out_of_memory, plan.status().message());
-            continue;
-        }
-        if (found && plan->step_ticks >= best.plan.step_ticks) continue;
-        best.plan = std::move(plan).value();
-        best.counted = count;
-        found = true;
+/// Returns by how many bytes the pools of the fullest host are larger than it allows, and what they
+/// take there; negative: they fit.
+std::pair<std::int64_t, std::int64_t> beyond_host(const Rooms& rooms, const MovePlan& plan) {
+    std::pair<std::int64_t, std::int64_t> worst{std::numeric_limits<std::int64_t>::min(), 0};
+    for (const Sharing& host : rooms.hosts) {
+        const std::int64_t pinned = pinned_in(host, plan);
+        worst = std::max(worst, {pinned - host.most, pinned});
     }
-    if (!found) return too_small;
-    return best;
+    return worst;
+}
+
+/// Best keeps the shortest step of all choices that devices and hosts have room for.
+class Best {
+  public:
+    Best(const Program& program, const Rooms& rooms)
+        : program_(program), rooms_(rooms), carry_out_(program, rooms) {}
+
+    const CarryOut& carry_out() const { return carry_out_; }
+    bool found() const { return step_ != none; }
+    Tick step() const { return step_; }
+    std::int64_t counted() const { return counted_; }
+
+    void consider(Choices choices, std::int64_t counted = 0) {
+        const auto step = carry_out_.step(choices, step_);
+        if (!step || !fits_hosts(choices)) return;
+        step_ = *step;
+        choices_ = std::move(choices);
+        counted_ = counted;
+    }
+
+    /// Errors: out_of_memory if nothing was found.
+    Result<MovePlan> plan() const {
+        if (found()) return laid_out(choices_);
+        if (least_pinned_ == none)
+            return Status(Code::out_of_memory, "no moves make enough room in the devices");
+        return Status(Code::out_of_memory,
+                      fmt::format("host_memory: what moves takes at least {} bytes of a host, it "
+                                  "has {}",
+                                  least_pinned_, least_pinned_ - least_beyond_));
+    }
+
+  private:
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+    Result<MovePlan> laid_out(const Choices& choices) const {
+        MovePlan plan = GRADCOLL_VALUE(carry_out_.plan(choices));
+        for (std::size_t r = 0; r < program_.ranks.size(); ++r)
+            lay_out_pool(program_.ranks[r], plan.ranks[r]);
+        return plan;
+    }
+
+    /// Returns whether the hosts have room for all that moves, even if it were there at once.
+    bool surely_fits_hosts(const Choices& choices) const {
+        MovePlan all;
+        for (const RankChoice& choice : choices) {
+            std::int64_t& bytes = all.ranks.emplace_back().pool_bytes;
+            for (const ChosenMove& move : choice)
+                if (move.gap.transfers()) bytes += bytes_in_pool(move.gap.bytes);
+        }
+        return beyond_host(rooms_, all).first <= 0;
+    }
+
+    bool fits_hosts(const Choices& choices) {
+        if (surely_fits_hosts(choices)) return true;
+        const auto plan = laid_out(choices);
+        if (!plan.ok()) return false;
+        const auto [beyond, pinned] = beyond_host(rooms_, *plan);
+        if (beyond > 0 && beyond < least_beyond_) {
+            least_beyond_ = beyond;
+            least_pinned_ = pinned;
+        }
+        return beyond <= 0;
+    }
+
+    const Program& program_;
+    const Rooms& rooms_;
+    CarryOut carry_out_;
+    Tick step_ = none;
+    Choices choices_;
+    std::int64_t counted_ = 0;
+    std::int64_t least_beyond_ = none, least_pinned_ = none;
+};
+
+void consider_counts(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                     Rule rule, std::int64_t step, Best& best) {
+    const auto gaps = all_gaps(program, rooms, kinds);
+    for (std::int64_t count = 0; count <= most_counted(rule, program); count += step)
+        best.consider(counted_choices(program, gaps, rule, count), count);
+}
+
+Result<PlannedStep> planned(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                            const Best& best) {
+    const Starts starts = GRADCOLL_VALUE(timeline_of(program));
+    PlannedStep step;
+    step.plan = GRADCOLL_VALUE(best.plan());
+    step.counted = best.counted();
+    step.unmoved_ticks = end_of(program, starts);
+    step.shortest_ticks = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
+    return step;
 }
 
 Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, const Policy& policy) {
-    const Counts counts = policy.count == Policy::best_count
-                              ? counts_of(program, policy.rule, std::int64_t{1} << 40)
-                              : Counts{policy.count, policy.count};
-    PlannedStep best =
-        GRADCOLL_VALUE(best_counted(program, rooms, policy.kinds, policy.rule, counts));
-    GRADCOLL_TRY(lay_out(program, rooms, best.plan));
-    return best;
+    Best best(program, rooms);
+    if (policy.count == Policy::best_count)
+        consider_counts(program, rooms, policy.kinds, policy.rule, 1, best);
+    else
+        best.consider(counted_choices(program, all_gaps(program, rooms, policy.kinds), policy.rule,
+                                      policy.count),
+                      policy.count);
+    return planned(program, rooms, policy.kinds, best);
 }
 
-/// Tries the rules that count: ours takes one gap after the other, and in a few steps of a thousand
-/// counting was better.
-void count_as_well(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                   Result<PlannedStep>& best) {
-    if (!kinds.activations) return;
-    for (const Rule rule : {Rule::te, Rule::megatron}) {
-        auto counted = best_counted(program, rooms, kinds, rule,
-                                    counts_of(program, rule, most_tries_of_counting));
-        if (!counted.ok()) continue;
-        counted->counted = 0;
-        if (!best.ok() || counted->plan.step_ticks < best->plan.step_ticks)
-            best = std::move(counted);
+/// Returns the sizes of memory for which a family has choices: closer to each other where nearly
+/// all fits.
+std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size_t count) {
+    std::int64_t top = 0, least = 0;
+    for (const Ladder& ladder : ladders) {
+        top = std::max(top, ladder.needs().front());
+        least = std::max(least, ladder.least());
+    }
+    std::vector<std::int64_t> rungs;
+    for (std::size_t n = 0; n <= count; ++n) {
+        const double part = static_cast<double>(n) / static_cast<double>(count);
+        const auto size =
+            n == count
+                ? least
+                : top - static_cast<std::int64_t>(static_cast<double>(top - least) * part * part);
+        std::int64_t need = 0;
+        for (const Ladder& ladder : ladders) need = std::max(need, ladder.need_within(size));
+        if (rungs.empty() || rungs.back() != need) rungs.push_back(need);
+    }
+    return rungs;
+}
+
+/// Tries the choices of a family that need no more than the smallest device has.
+void consider_family(const Program& program, const Rooms& rooms, const Starts& starts,
+                     const Family& family, const Effort& effort, Best& best) {
+    std::vector<Ladder> ladders;
+    ladders.reserve(program.ranks.size());
+    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        ladders.emplace_back(program.ranks[r], starts[r],
+                             gaps_of(program.ranks[r], rooms.ranks[r].lane, family),
+                             family.pattern);
+        room = std::min(room, rooms.ranks[r].device_bytes);
+        if (ladders.back().least() > room) return;
+    }
+    const auto rungs =
+        effort.rungs > 0 ? rungs_of(ladders, effort.rungs) : std::vector<std::int64_t>{room};
+    for (const std::int64_t bytes : rungs) {
+        if (bytes > room) continue;
+        Choices choices;
+        for (const Ladder& ladder : ladders) choices.push_back(ladder.choice_for(bytes));
+        best.consider(std::move(choices));
     }
 }
 
-/// Repeats the plan in rounds, until the step gets no shorter.
-Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
-                                  const MovableKinds& kinds, const AllHomes& homes, Starts starts) {
-    PlannedStep best;
-    best.unmoved_ticks = end_of(program, starts);
-    for (int n = 0; n < most_rounds; ++n) {
-        MovePlan plan = GRADCOLL_VALUE(plan_once(program, rooms, kinds, homes, starts));
-        const bool is_better = n == 0 || plan.step_ticks < best.plan.step_ticks;
-        starts = starts_of(plan);
-        if (is_better) best.plan = std::move(plan);
-        if (!is_better || best.plan.step_ticks == best.unmoved_ticks) break;
+/// Checks that each rank has room for what cannot be away.
+Status check_possible(const Program& program, const Rooms& rooms, const MovableKinds& kinds) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        const RankProgram& rank = program.ranks[r];
+        std::vector<std::int64_t> least;
+        for (const BytesByKind& bytes : memory_of(rank)) least.push_back(sum_of(bytes));
+        HeldMemory held(least);
+        for (const Gap& gap : gaps_of(rank, rooms.ranks[r].lane, kinds, sorted_homes(rank, kinds)))
+            held.add(slot_after(gap.after), static_cast<std::size_t>(gap.need), -gap.bytes);
+        for (std::size_t op = 0; op < held.count(); ++op)
+            if (held.at(op) > rooms.ranks[r].device_bytes)
+                return {Code::out_of_memory,
+                        fmt::format("rank {}: operator {} needs {} bytes with all away that may "
+                                    "be, {} are allowed",
+                                    r, op, held.at(op), rooms.ranks[r].device_bytes)};
     }
-    return best;
-}
-
-/// Returns the first `part` of `parts` of the tensors that may live in the host.
-AllHomes homes_of(const Program& program, const MovableKinds& kinds, std::size_t part,
-                  std::size_t parts) {
-    AllHomes homes;
-    for (const RankProgram& rank : program.ranks) {
-        Homes& of_rank = homes.emplace_back(may_live_in_host(rank, kinds));
-        of_rank.resize((of_rank.size() * part + parts - 1) / parts);
-        std::sort(of_rank.begin(), of_rank.end());
-    }
-    return homes;
-}
-
-/// Returns whether each try takes seconds.
-bool is_long(const Program& program) {
-    constexpr std::size_t many = 10'000;
-    std::size_t operators = 0;
-    for (const RankProgram& rank : program.ranks) operators += rank.operators.size();
-    return operators > many;
-}
-
-/// Tries plans in which model states are in the device only while they are used, and keeps the
-/// shortest.
-void try_homes(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-               const Starts& starts, Result<PlannedStep>& best) {
-    const std::size_t parts = is_long(program) ? 1 : 4;
-    AllHomes before = homes_of(program, kinds, 0, parts);
-    for (std::size_t part = 1; part <= parts; ++part) {
-        AllHomes homes = homes_of(program, kinds, part, parts);
-        if (homes == before) continue;
-        auto step = plan_by_times(program, rooms, kinds, homes, starts);
-        if (step.ok() && (!best.ok() || step->plan.step_ticks < best->plan.step_ticks))
-            best = std::move(step);
-        before = std::move(homes);
-    }
+    return {};
 }
 
 }  // namespace
@@ -183,14 +219,23 @@ void try_homes(const Program& program, const Rooms& rooms, const MovableKinds& k
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds) {
     const Starts starts = GRADCOLL_VALUE(timeline_of(program));
-    Result<PlannedStep> best =
-        plan_by_times(program, rooms, kinds, homes_of(program, kinds, 0, 1), starts);
-    if (!best.ok() && best.status().code() != Code::out_of_memory) return best;
-    if (!best.ok() || best->slowdown() > 0) try_homes(program, rooms, kinds, starts, best);
-    if (!best.ok() || best->slowdown() > 0) count_as_well(program, rooms, kinds, best);
-    if (!best.ok()) return best;
-    GRADCOLL_TRY(lay_out(program, rooms, best->plan));
-    return best;
+    GRADCOLL_TRY(check_possible(program, rooms, kinds));
+    const Effort effort = effort_for(program);
+    Best best(program, rooms);
+    const Tick shortest = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
+    for (const Family& family : families_of(kinds, effort)) {
+        if (best.step() <= shortest) break;
+        consider_family(program, rooms, starts, family, effort, best);
+    }
+    if (kinds.activations)
+        for (const Rule rule : {Rule::te, Rule::megatron})
+            if (best.step() > shortest)
+                consider_counts(program, rooms, kinds, rule,
+                                divided_up(most_counted(rule, program) + 1, most_tries_of_counting),
+                                best);
+    PlannedStep step = GRADCOLL_VALUE(planned(program, rooms, kinds, best));
+    step.counted = 0;
+    return step;
 }
 
 Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/status.hpp"
-#include "mover/plan/carry_out.hpp"
 #include "mover/plan/count_layers.hpp"
 #include "mover/plan/gaps.hpp"
+#include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {
 
@@ -20,19 +20,24 @@ struct Policy {
 struct PlannedStep {
     MovePlan plan;
     std::int64_t counted =
-        0;                   ///< how many layers or modules were counted, for the rules that count
-    Tick unmoved_ticks = 0;  ///< length of the step in devices that hold everything
-    double slowdown() const {
-        return unmoved_ticks == 0
-                   ? 0
-                   : static_cast<double>(plan.step_ticks) / static_cast<double>(unmoved_ticks) - 1;
+        0;                    ///< how many layers or modules were counted, for the rules that count
+    Tick unmoved_ticks = 0;   ///< length of the step in devices that hold everything
+    Tick shortest_ticks = 0;  ///< no plan has a shorter step
+    double slowdown() const { return beyond(unmoved_ticks); }
+    double beyond_shortest() const { return beyond(shortest_ticks); }
+
+  private:
+    double beyond(Tick ticks) const {
+        return ticks == 0 ? 0
+                          : static_cast<double>(plan.step_ticks) / static_cast<double>(ticks) - 1;
     }
 };
 
-/// Plans with the times of a step without moves, then again with the times that result, and keeps
-/// the shortest step: where operators wait there is more time to move. If they still wait, it also
-/// tries to let a quarter, half, three quarters or all of the model states that may move live in
-/// the host (only all, with more than 10,000 operators), and the rules that count. Errors:
+/// Tries the choices of all families (families.hpp) and of the rules that count, and keeps the
+/// shortest step. Which choices there are depends on the program alone, a larger device only has
+/// more of them, and none takes longer in a larger device or over a faster link: so more kinds,
+/// more memory of devices or hosts, and faster links never give a longer step. (Of steps with more
+/// than 10,000 operators each family is tried for the device's memory alone.) Errors:
 /// out_of_memory if no moves make enough room in a device, or a host's pinned memory does not hold
 /// what moves.
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,

@@ -77,22 +77,26 @@ class PoolLayout {
 
 }  // namespace
 
+std::int64_t bytes_in_pool(std::int64_t bytes) {
+    return divided_up(bytes, page) * page;
+}
+
 void lay_out_pool(const RankProgram& rank, RankMoves& moves) {
-    using End = std::pair<Tick, std::int64_t>;
+    using End = std::pair<std::int32_t, std::int64_t>;  // operator, offset
     std::priority_queue<End, std::vector<End>, std::greater<>> ends;
     PoolLayout pool;
     const auto place = [&](Move& move) {
         const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
-        move.host_offset = pool.place(divided_up(bytes, page) * page);
+        move.host_offset = pool.place(bytes_in_pool(bytes));
     };
     for (Move& move : moves.moves)
         if (move.lives_in_host()) place(move);
     for (Move& move : moves.moves) {
         if (move.lives_in_host()) continue;
-        for (; !ends.empty() && ends.top().first <= move.transfer.start; ends.pop())
+        for (; !ends.empty() && ends.top().first <= move.after; ends.pop())
             pool.free(ends.top().second);
         place(move);
-        ends.emplace(move.prefetch.end, move.host_offset);
+        ends.emplace(move.needed_by, move.host_offset);
     }
     moves.pool_bytes = pool.size();
 }

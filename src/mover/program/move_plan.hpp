@@ -49,8 +49,9 @@ struct MovePlan {
 
 /// A RankRoom holds the limits of a rank's moves; planner and checker use the same figures.
 struct RankRoom {
-    std::int64_t device_bytes = 0;  ///< the most that a device of this rank may hold
-    Lane lane;                      ///< the device's share of its link; each direction has one
+    std::int64_t device_bytes = 0;   ///< the most that a device of this rank may hold
+    Lane lane;                       ///< the device's share of its link; each direction has one
+    bool one_way_at_a_time = false;  ///< whether both directions share that lane
 };
 
 /// A Sharing is something that devices of some ranks share: a link, or a host's memory.

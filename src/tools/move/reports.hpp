@@ -13,7 +13,7 @@
 
 namespace gradcoll::move {
 
-/// Returns the step in two lines, and a table by rank.
+/// Returns the step in three lines, and a table by rank.
 std::string plan_report(const gradcoll::mover::Scene& scene,
                         const gradcoll::mover::PlannedStep& step, gradcoll::mover::Rule rule);
 

@@ -1,0 +1,163 @@
+// mover/plan/bound.cpp - see bound.hpp.
+#include "mover/plan/bound.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "mover/analysis/memory.hpp"
+#include "mover/analysis/timeline.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+/// A Batch can cross the link from some time on.
+struct Batch {
+    Tick from = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Returns when `bytes` of the batches, which are in the order of their times, have crossed a link
+/// that carries them without a pause where it can.
+Tick crossed_by(const std::vector<Batch>& batches, std::int64_t bytes, const Lane& lane) {
+    double now = 0;
+    for (const Batch& batch : batches) {
+        if (bytes <= 0) break;
+        const std::int64_t taken = std::min(bytes, batch.bytes);
+        now = std::max(now, static_cast<double>(batch.from)) +
+              static_cast<double>(taken) * ticks_per_second /
+                  static_cast<double>(lane.bytes_per_second);
+        bytes -= taken;
+    }
+    return static_cast<Tick>(now);
+}
+
+/// RankBound is the bound by one rank's link.
+class RankBound {
+  public:
+    RankBound(const RankProgram& rank, const RankRoom& room, const MovableKinds& kinds,
+              const std::vector<Tick>& starts, const std::vector<Tick>& rest)
+        : rank_(rank), room_(room), starts_(starts), rest_(rest) {
+        for (const BytesByKind& bytes : memory_of(rank)) held_.push_back(sum_of(bytes));
+        gaps_ = gaps_of(rank, room.lane, kinds);
+        for (const std::int32_t tensor : may_live_in_host(rank, kinds)) may_be_home(tensor);
+    }
+
+    Tick shortest() const {
+        Tick longest = 0;
+        std::int64_t most = room_.device_bytes;
+        for (std::size_t op = 0; op < held_.size(); ++op)
+            if (held_[op] > most) {
+                most = held_[op];
+                longest = std::max(longest, until_gone(op));
+            }
+        most = room_.device_bytes;
+        for (std::size_t op = held_.size(); op-- > 0;)
+            if (held_[op] > most) {
+                most = held_[op];
+                longest = std::max(longest, until_back(op));
+            }
+        return longest;
+    }
+
+  private:
+    std::int64_t missing_at(std::size_t op) const { return held_[op] - room_.device_bytes; }
+    Tick end_of(std::int32_t op) const {
+        const auto n = static_cast<std::size_t>(op);
+        return op < 0 ? 0 : starts_[n] + rank_.operators[n].duration;
+    }
+    bool is_around(const Gap& gap, std::size_t op) const {
+        return std::cmp_less(gap.after, op) && std::cmp_greater(gap.need, op);
+    }
+
+    /// A tensor that may live in the host needs no TRANSFER before its first use, but one after its
+    /// last, and after that no PREFETCH in this step.
+    void may_be_home(std::int32_t tensor) {
+        const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
+        first_home_ = std::min(first_home_, end_of(state.uses.back()));
+        states_.push_back(tensor);
+    }
+
+    std::int64_t at_home_before(std::size_t op) const {
+        std::int64_t bytes = 0;
+        for (const std::int32_t tensor : states_) {
+            const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
+            if (std::cmp_greater(state.uses.front(), op)) bytes += state.bytes;
+        }
+        return bytes;
+    }
+    std::int64_t at_home_after(std::size_t op) const {
+        std::int64_t bytes = 0;
+        for (const std::int32_t tensor : states_) {
+            const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
+            if (std::cmp_less(state.uses.back(), op)) bytes += state.bytes;
+        }
+        return bytes;
+    }
+
+    Tick until_gone(std::size_t op) const {
+        std::vector<Batch> batches;
+        for (const Gap& gap : gaps_)
+            if (is_around(gap, op)) batches.push_back({end_of(gap.after), gap.bytes});
+        for (const std::int32_t tensor : states_) {
+            const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
+            if (std::cmp_less(state.uses.back(), op))
+                batches.push_back({end_of(state.uses.back()), state.bytes});
+        }
+        std::sort(batches.begin(), batches.end(),
+                  [](const Batch& a, const Batch& b) { return a.from < b.from; });
+        // The more is at home as the step begins, the less goes before the operator, and the more
+        // after the last uses. The best is where both are as long.
+        std::int64_t least = 0, most = std::min(at_home_before(op), missing_at(op));
+        const auto before = [&](std::int64_t home) {
+            return crossed_by(batches, missing_at(op) - home, room_.lane) + rest_[op];
+        };
+        const auto after = [&](std::int64_t home) {
+            return home == 0 ? 0 : crossed_by({{first_home_, home}}, home, room_.lane);
+        };
+        while (least < most) {
+            const std::int64_t middle = least + (most - least) / 2;
+            if (after(middle) >= before(middle))
+                most = middle;
+            else
+                least = middle + 1;
+        }
+        const Tick here = std::max(before(least), after(least));
+        return least == 0 ? here : std::min(here, std::max(before(least - 1), after(least - 1)));
+    }
+
+    Tick until_back(std::size_t op) const {
+        std::vector<Batch> batches;  // seen from the end of the step
+        for (const Gap& gap : gaps_)
+            if (is_around(gap, op))
+                batches.push_back({rest_[static_cast<std::size_t>(gap.need)], gap.bytes});
+        std::sort(batches.begin(), batches.end(),
+                  [](const Batch& a, const Batch& b) { return a.from < b.from; });
+        const std::int64_t back = missing_at(op) - at_home_after(op);
+        return back <= 0
+                   ? 0
+                   : end_of(static_cast<std::int32_t>(op)) + crossed_by(batches, back, room_.lane);
+    }
+
+    const RankProgram& rank_;
+    const RankRoom& room_;
+    const std::vector<Tick>& starts_;
+    const std::vector<Tick>& rest_;
+    std::vector<std::int64_t> held_;
+    std::vector<Gap> gaps_;
+    std::vector<std::int32_t> states_;        ///< those that may live in the host
+    Tick first_home_ = longest_ticks * 1024;  ///< when the first of them is used for the last time
+};
+
+}  // namespace
+
+Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                   const Starts& starts, const Starts& rest) {
+    Tick shortest = end_of(program, starts);
+    for (std::size_t r = 0; r < program.ranks.size(); ++r)
+        shortest = std::max(
+            shortest,
+            RankBound(program.ranks[r], rooms.ranks[r], kinds, starts[r], rest[r]).shortest());
+    return shortest;
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,17 @@
+// mover/plan/bound.hpp - a length that no step can be shorter than, whatever moves.
+#pragma once
+
+#include "mover/plan/gaps.hpp"
+#include "mover/program/move_plan.hpp"
+
+namespace gradcoll::mover {
+
+/// Returns the longer of two: the step without moves; and what it lasts if no more than the bytes
+/// for which there is no room, at the operator that needs most so far, cross the rank's link before
+/// it, and come back after the last operator that needs as much. `starts` are those of the step
+/// without moves, `rest` the times from there to its end. Complexity: gaps times operators that
+/// need more than all before.
+Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                   const Starts& starts, const Starts& rest);
+
+}  // namespace gradcoll::mover

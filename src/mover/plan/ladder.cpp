@@ -1,0 +1,189 @@
+// mover/plan/ladder.cpp - see ladder.hpp.
+#include "mover/plan/ladder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "mover/analysis/memory.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+HeldMemory held_by_operator(const RankProgram& rank) {
+    std::vector<std::int64_t> held;
+    for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
+    return HeldMemory(held);
+}
+
+}  // namespace
+
+/// Around finds the gap of the highest worth among those around an operator that are not used yet.
+/// It is a tree over operators: each gap stands in the nodes that cover its window.
+class Ladder::Around {
+  public:
+    /// `order` has the gaps, those of the highest worth first.
+    Around(std::size_t operators, const std::vector<Window>& windows,
+           const std::vector<std::size_t>& order)
+        : order_(order), used_(order.size()) {
+        while (leaves_ < operators) leaves_ *= 2;
+        places_.resize(2 * leaves_);
+        next_.resize(2 * leaves_);
+        for (std::size_t place = 0; place < order.size(); ++place)
+            add(windows[order[place]], place);
+    }
+
+    void use(std::size_t place) { used_[place] = 1; }
+
+    /// Returns the place of that gap in the order; the number of gaps if there is none.
+    std::size_t best_at(std::size_t op) {
+        std::size_t best = order_.size();
+        for (std::size_t node = op + leaves_; node > 0; node /= 2) {
+            std::size_t& next = next_[node];
+            while (next < places_[node].size() && used_[places_[node][next]]) ++next;
+            if (next < places_[node].size()) best = std::min(best, places_[node][next]);
+        }
+        return best;
+    }
+
+  private:
+    void add(const Window& window, std::size_t place) {
+        std::size_t left = window.from + leaves_, right = window.end + leaves_;
+        for (; left < right; left /= 2, right /= 2) {
+            if (left % 2 == 1) places_[left++].push_back(place);
+            if (right % 2 == 1) places_[--right].push_back(place);
+        }
+    }
+
+    const std::vector<std::size_t>& order_;
+    std::vector<char> used_;
+    std::size_t leaves_ = 1;
+    std::vector<std::vector<std::size_t>> places_;
+    std::vector<std::size_t> next_;
+};
+
+Ladder::Ladder(const RankProgram& rank, const std::vector<Tick>& starts, std::vector<Gap> gaps,
+               Pattern pattern)
+    : rank_(rank),
+      starts_(starts),
+      gaps_(std::move(gaps)),
+      pattern_(pattern),
+      unmoved_(held_by_operator(rank)) {
+    for (const Gap& gap : gaps_) windows_.push_back(window_of(gap));
+    by_window_.resize(gaps_.size());
+    std::iota(by_window_.begin(), by_window_.end(), std::size_t{0});
+    by_need_ = by_window_;
+    std::stable_sort(by_window_.begin(), by_window_.end(), [&](std::size_t a, std::size_t b) {
+        return windows_[a].end - windows_[a].from < windows_[b].end - windows_[b].from;
+    });
+    std::stable_sort(by_need_.begin(), by_need_.end(),
+                     [&](std::size_t a, std::size_t b) { return gaps_[a].need < gaps_[b].need; });
+    climb();
+}
+
+/// Returns the operators that run without the tensor. What must move is away wherever it may be.
+Ladder::Window Ladder::window_of(const Gap& gap) const {
+    const std::int32_t first = gap.after + 1, last = gap.need;
+    if (gap.must()) return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+    // At the step's begin nothing is in the way of a TRANSFER.
+    const std::int32_t gone = std::min(first + (gap.after < 0 ? 0 : pattern_.margin), last - 1);
+    const std::int32_t back = std::max(last - pattern_.margin, gone + 1);
+    return {static_cast<std::size_t>(gone), static_cast<std::size_t>(back)};
+}
+
+Tick Ladder::length_of(const Gap& gap) const {
+    const auto end_of = [&](std::int32_t op) {
+        const auto n = static_cast<std::size_t>(op);
+        return op < 0 ? 0 : starts_[n] + rank_.operators[n].duration;
+    };
+    const auto need = static_cast<std::size_t>(gap.need);
+    const Tick until = need < starts_.size() ? starts_[need] : end_of(gap.need - 1);
+    return until - end_of(gap.after);
+}
+
+double Ladder::worth_of(const Gap& gap) const {
+    const auto length = static_cast<double>(length_of(gap));
+    switch (pattern_.prefer) {
+        case Prefer::longest:
+            return length;
+        case Prefer::longest_per_byte:
+            return length / static_cast<double>(gap.bytes);
+        case Prefer::oldest:
+            return -static_cast<double>(gap.after);
+    }
+    return 0;
+}
+
+void Ladder::hold(HeldMemory& held, std::size_t g, std::int64_t sign) const {
+    held.add(windows_[g].from, windows_[g].end, sign * gaps_[g].bytes);
+}
+
+void Ladder::climb() {
+    std::vector<double> worth;
+    for (const Gap& gap : gaps_) worth.push_back(worth_of(gap));
+    std::vector<std::size_t> order(gaps_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
+    HeldMemory held = unmoved_;
+    Around around(held.count(), windows_, order);
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        if (!gaps_[order[place]].must()) continue;
+        around.use(place);
+        hold(held, order[place], -1);
+    }
+    needs_.push_back(held.most(0, held.count()));
+    while (held.count() > 0) {
+        const std::size_t place = around.best_at(held.first_of_most());
+        if (place == order.size()) return;
+        around.use(place);
+        used_.push_back(order[place]);
+        hold(held, order[place], -1);
+        needs_.push_back(held.most(0, held.count()));
+    }
+}
+
+void Ladder::drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const {
+    for (const std::size_t g : by_window_) {
+        if (!used[g] || gaps_[g].must()) continue;
+        if (held.most(windows_[g].from, windows_[g].end) + gaps_[g].bytes > bytes) continue;
+        used[g] = 0;
+        hold(held, g, 1);
+    }
+}
+
+/// Returns the first operator from which on there is room for the tensor until its need, and takes
+/// that room.
+std::int32_t Ladder::back_from(HeldMemory& held, std::size_t g, std::int64_t bytes) const {
+    const Gap& gap = gaps_[g];
+    const std::size_t first = held.at_most_from(std::max(windows_[g].from, slot_after(gap.in_host)),
+                                                windows_[g].end, bytes - gap.bytes);
+    held.add(first, windows_[g].end, gap.bytes);
+    return static_cast<std::int32_t>(first);
+}
+
+std::int64_t Ladder::need_within(std::int64_t bytes) const {
+    const auto rung = std::partition_point(needs_.begin(), needs_.end(),
+                                           [&](std::int64_t need) { return need > bytes; });
+    return rung == needs_.end() ? least() : *rung;
+}
+
+RankChoice Ladder::choice_for(std::int64_t bytes) const {
+    const auto rung = std::partition_point(needs_.begin(), needs_.end(),
+                                           [&](std::int64_t need) { return need > bytes; });
+    HeldMemory held = unmoved_;
+    std::vector<char> used(gaps_.size());
+    for (std::size_t g = 0; g < gaps_.size(); ++g) used[g] = gaps_[g].must();
+    for (auto g = used_.begin(); g != used_.begin() + (rung - needs_.begin()); ++g) used[*g] = 1;
+    for (std::size_t g = 0; g < gaps_.size(); ++g)
+        if (used[g]) hold(held, g, -1);
+    drop_needless(held, used, bytes);
+    std::vector<std::int32_t> back(gaps_.size());
+    for (const std::size_t g : by_need_)
+        if (used[g] && gaps_[g].prefetches()) back[g] = back_from(held, g, bytes);
+    RankChoice choice;
+    for (std::size_t g = 0; g < gaps_.size(); ++g)
+        if (used[g]) choice.push_back({gaps_[g], back[g]});
+    return choice;
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,70 @@
+// mover/plan/ladder.hpp - which gaps a rank uses for each size of its device's memory, by an order
+// that knows neither the size nor the link.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mover/plan/choice.hpp"
+#include "mover/plan/held_memory.hpp"
+
+namespace gradcoll::mover {
+
+/// Prefer says which gap around the operator that needs most is used next.
+enum class Prefer : std::uint8_t { longest, longest_per_byte, oldest };
+
+/// A Pattern is a way to use gaps. So many operators before a tensor counts as gone, and before its
+/// next use, it counts as there: that is the time that its moves have.
+struct Pattern {
+    Prefer prefer = Prefer::longest;
+    std::int32_t margin = 0;
+};
+
+/// A Ladder uses one gap after the other, each where most memory is needed, until no gap is left
+/// there: each rung needs less memory than the one before. It follows from the program alone, so
+/// that a larger memory has all choices of a smaller one (docs/decisions/047-ladders.md).
+class Ladder {
+  public:
+    /// `starts` are those of a step without moves. The rank and the starts must outlive the ladder.
+    /// Complexity: n log^2 n in operators and gaps.
+    Ladder(const RankProgram& rank, const std::vector<Tick>& starts, std::vector<Gap> gaps,
+           Pattern pattern);
+
+    /// Returns what the rank needs on each rung, descending; the first has only what must move.
+    const std::vector<std::int64_t>& needs() const { return needs_; }
+    std::int64_t least() const { return needs_.back(); }
+    /// Returns what the first choice for `bytes` needs: no more than that, unless least() is
+    /// more.
+    std::int64_t need_within(std::int64_t bytes) const;
+
+    /// Returns the first choice that needs at most `bytes`, which is at least least(). Gaps that
+    /// later ones made needless are left out, and tensors come back as soon as `bytes` has room for
+    /// them.
+    RankChoice choice_for(std::int64_t bytes) const;
+
+  private:
+    struct Window {
+        std::size_t from = 0, end = 0;
+    };
+    class Around;
+
+    Window window_of(const Gap& gap) const;
+    Tick length_of(const Gap& gap) const;
+    double worth_of(const Gap& gap) const;
+    void climb();
+    void hold(HeldMemory& held, std::size_t g, std::int64_t sign) const;
+    void drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const;
+    std::int32_t back_from(HeldMemory& held, std::size_t g, std::int64_t bytes) const;
+
+    const RankProgram& rank_;
+    const std::vector<Tick>& starts_;
+    std::vector<Gap> gaps_;
+    Pattern pattern_;
+    HeldMemory unmoved_;
+    std::vector<Window> windows_;
+    std::vector<std::size_t> used_;  ///< gaps in the order in which they are used
+    std::vector<std::int64_t> needs_;
+    std::vector<std::size_t> by_window_, by_need_;  ///< all gaps: short windows first, early needs
+};
+
+}  // namespace gradcoll::mover

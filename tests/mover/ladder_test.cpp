@@ -1,0 +1,121 @@
+// tests/mover/ladder_test.cpp - each choice of a ladder needs no more memory than it was made for,
+// and more kinds have all families of fewer.
+#include "mover/plan/ladder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "mover/analysis/memory.hpp"
+#include "mover/analysis/timeline.hpp"
+#include "mover/plan/families.hpp"
+#include "mover/random_steps.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+/// Sums up what the rank needs while each operator runs, if the moves are as fast as they have to
+/// be, and returns the most.
+std::int64_t need_of(const RankProgram& rank, const RankChoice& choice) {
+    std::vector<std::int64_t> held;
+    for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
+    for (const ChosenMove& move : choice) {
+        const auto back = move.gap.prefetches() ? move.prefetch_at : move.gap.need;
+        for (std::int32_t op = move.gap.after + 1; op < back; ++op)
+            held[static_cast<std::size_t>(op)] -= move.gap.bytes;
+    }
+    return held.empty() ? 0 : *std::max_element(held.begin(), held.end());
+}
+
+TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
+    int rungs = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Chance chance(seed);
+        const auto program = program_of(random_description(chance));
+        ASSERT_TRUE(program.ok()) << program.status().message();
+        const auto starts = timeline_of(*program);
+        ASSERT_TRUE(starts.ok());
+        const auto families = families_of({true, true, true, true, 1}, {});
+        const Family& family = families[static_cast<std::size_t>(
+            from_to(chance, 0, static_cast<std::int64_t>(families.size()) - 1))];
+        const RankProgram& rank = program->ranks[0];
+        const Ladder ladder(rank, (*starts)[0], gaps_of(rank, {1'000'000'000, 0}, family),
+                            family.pattern);
+        EXPECT_TRUE(std::is_sorted(ladder.needs().rbegin(), ladder.needs().rend()));
+        EXPECT_EQ(ladder.least(), ladder.needs().back());
+        for (const std::int64_t need : ladder.needs()) {
+            ASSERT_EQ(need, ladder.need_within(need));
+            const RankChoice choice = ladder.choice_for(need);
+            ASSERT_LE(need_of(rank, choice), need) << "seed " << seed;
+            for (const ChosenMove& move : choice) {
+                if (!move.gap.prefetches()) continue;
+                ASSERT_GT(move.prefetch_at, move.gap.after);
+                ASSERT_LE(move.prefetch_at, move.gap.need);
+                ASSERT_GT(move.prefetch_at, move.gap.in_host);
+            }
+            ++rungs;
+        }
+    }
+    EXPECT_GT(rungs, 3'000);
+}
+
+/// Makes three layers that keep 100 bytes each.
+RankProgram three_layers() {
+    RankProgram rank;
+    for (std::int32_t n = 0; n < 6; ++n) {
+        rank.operators.push_back({.kind = n < 3 ? OperatorKind::forward : OperatorKind::backward,
+                                  .layer = std::min(n, 5 - n),
+                                  .duration = 10});
+        if (n < 3)
+            rank.tensors.push_back(
+                {.layer = n, .micro_batch = 0, .bytes = 100, .uses = {n, 5 - n}});
+    }
+    return rank;
+}
+
+TEST(Ladder, TheLongestGapIsUsedFirstAndItsTensorComesBackWhenThereIsRoom) {
+    const RankProgram rank = three_layers();
+    const std::vector<Tick> starts = {0, 10, 20, 30, 40, 50};
+    const Ladder ladder(rank, starts, gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1}, {}),
+                        {Prefer::longest, 0});
+    EXPECT_EQ((std::vector<std::int64_t>{300, 200, 100}), ladder.needs());
+    // Layer 0's tensor makes room; from operator 4 on layer 2's has gone.
+    const RankChoice one = ladder.choice_for(250);
+    ASSERT_EQ(1U, one.size());
+    EXPECT_EQ(0, one[0].gap.tensor);
+    EXPECT_EQ(4, one[0].prefetch_at);
+    const RankChoice two = ladder.choice_for(100);
+    ASSERT_EQ(2U, two.size());
+    EXPECT_EQ(5, two[0].prefetch_at);
+    EXPECT_EQ(4, two[1].prefetch_at);
+    EXPECT_TRUE(ladder.choice_for(300).empty());
+}
+
+bool are_same(const Family& a, const Family& b) {
+    const auto kinds = [](const Family& family) {
+        const MovableKinds& of = family.kinds;
+        return std::tuple(of.activations, of.parameters, of.gradients, of.optimizer);
+    };
+    return kinds(a) == kinds(b) &&
+           std::tuple(a.at_home, a.leaving, a.shares, a.pattern.prefer, a.pattern.margin) ==
+               std::tuple(b.at_home, b.leaving, b.shares, b.pattern.prefer, b.pattern.margin);
+}
+
+TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {
+    const auto kinds = [](unsigned bits) {
+        return MovableKinds{(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0};
+    };
+    for (unsigned few = 0; few < 16; ++few)
+        for (unsigned many = few; many < 16; ++many) {
+            if ((few & many) != few) continue;
+            const auto all = families_of(kinds(many), {});
+            for (const Family& family : families_of(kinds(few), {}))
+                EXPECT_TRUE(
+                    std::any_of(all.begin(), all.end(),
+                                [&](const Family& other) { return are_same(family, other); }))
+                    << few << " " << many;
+        }
+}
+
+}  // namespace
+}  // namespace gradcoll::mover
