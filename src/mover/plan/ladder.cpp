@@ -144,7 +144,7 @@ void Ladder::climb() {
 
 void Ladder::drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const {
     for (const std::size_t g : by_window_) {
-        if (!used[g] || gaps_[g].must()) continue;
+        if (used[g] == 0 || gaps_[g].must()) continue;
         if (held.most(windows_[g].from, windows_[g].end) + gaps_[g].bytes > bytes) continue;
         used[g] = 0;
         hold(held, g, 1);
@@ -172,17 +172,17 @@ RankChoice Ladder::choice_for(std::int64_t bytes) const {
                                            [&](std::int64_t need) { return need > bytes; });
     HeldMemory held = unmoved_;
     std::vector<char> used(gaps_.size());
-    for (std::size_t g = 0; g < gaps_.size(); ++g) used[g] = gaps_[g].must();
+    for (std::size_t g = 0; g < gaps_.size(); ++g) used[g] = gaps_[g].must() ? 1 : 0;
     for (auto g = used_.begin(); g != used_.begin() + (rung - needs_.begin()); ++g) used[*g] = 1;
     for (std::size_t g = 0; g < gaps_.size(); ++g)
-        if (used[g]) hold(held, g, -1);
+        if (used[g] != 0) hold(held, g, -1);
     drop_needless(held, used, bytes);
     std::vector<std::int32_t> back(gaps_.size());
     for (const std::size_t g : by_need_)
-        if (used[g] && gaps_[g].prefetches()) back[g] = back_from(held, g, bytes);
+        if (used[g] != 0 && gaps_[g].prefetches()) back[g] = back_from(held, g, bytes);
     RankChoice choice;
     for (std::size_t g = 0; g < gaps_.size(); ++g)
-        if (used[g]) choice.push_back({gaps_[g], back[g]});
+        if (used[g] != 0) choice.push_back({gaps_[g], back[g]});
     return choice;
 }
 
