@@ -56,7 +56,9 @@ int GC_Mover_get_operator(GC_Mover mover, int op, GC_Mover_operator* out);
 
 /* A GC_Mover_tensor describes a tensor of the plan. One that stays exists from step to step;
  * operator `first_use` makes any other, and it is gone after `last_use`. Both are -1 if no operator
- * uses it. */
+ * uses it. `moves` says whether the plan moves it; a new plan may say otherwise. A tensor that does
+ * not move is counted, and takes memory when GC_Mover_get_data asks for it: a program may as well
+ * keep its bytes where they are. */
 typedef struct GC_Mover_tensor {
     const char* kind;
     const char* layer;
@@ -65,6 +67,7 @@ typedef struct GC_Mover_tensor {
     MPI_Count bytes;
     int stays;
     int first_use, last_use;
+    int moves;
 } GC_Mover_tensor;
 int GC_Mover_get_tensor(GC_Mover mover, int tensor, GC_Mover_tensor* out);
 

@@ -84,6 +84,7 @@ class GC_Mover_tensor(ctypes.Structure):
         ("stays", c_int),
         ("first_use", c_int),
         ("last_use", c_int),
+        ("moves", c_int),
     ]
 
 

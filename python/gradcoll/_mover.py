@@ -25,7 +25,8 @@ class MoverOperator(NamedTuple):
 
 
 class MoverTensor(NamedTuple):
-    """A tensor of the plan: made by operator `first_use` and gone after `last_use`, unless it `stays`."""
+    """A tensor of the plan: made by operator `first_use` and gone after `last_use`, unless it `stays`. Whether it
+    `moves` is the plan's, and may change where plans are made again."""
 
     kind: str
     layer: str
@@ -35,6 +36,7 @@ class MoverTensor(NamedTuple):
     stays: bool
     first_use: int
     last_use: int
+    moves: bool
 
 
 class MoverStats(NamedTuple):
@@ -91,17 +93,18 @@ class Mover:
         operators, tensors = ctypes.c_int(), ctypes.c_int()
         self.call(lib.GC_Mover_count, ctypes.byref(operators), ctypes.byref(tensors))
         self.operator_count = operators.value
-        tensor = _capi.GC_Mover_tensor()
-        self.tensors: List[MoverTensor] = []
-        for n in range(tensors.value):
-            self.call(lib.GC_Mover_get_tensor, n, ctypes.byref(tensor))
-            self.tensors.append(MoverTensor(**_fields_of(tensor, stays=bool(tensor.stays))))
+        self.tensors: List[MoverTensor] = [self.tensor_at(n) for n in range(tensors.value)]
 
     def call(self, function: Any, *arguments: Any) -> None:
         """One of the C calls on the mover."""
         if self._handle is None:
             raise ValueError("mover has been freed")
         call(self.comm, function, self._handle, *arguments)
+
+    def tensor_at(self, number: int) -> MoverTensor:
+        tensor = _capi.GC_Mover_tensor()
+        self.call(lib.GC_Mover_get_tensor, number, ctypes.byref(tensor))
+        return MoverTensor(**_fields_of(tensor, stays=bool(tensor.stays), moves=bool(tensor.moves)))
 
     def operator_at(self, number: int) -> MoverOperator:
         operator = _capi.GC_Mover_operator()

@@ -52,10 +52,17 @@ class _View(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """What autograd holds in a saved tensor's place."""
+    """What autograd holds in place of a saved tensor that moves."""
 
     kept: int  # a number of the recorder's or the plan's tensor
     view: _View
+
+
+class _Here(NamedTuple):
+    """What autograd holds in place of a saved tensor that does not."""
+
+    kept: int
+    tensor: torch.Tensor
 
 
 class _Layers:
@@ -69,8 +76,9 @@ class _Layers:
         self._own = {_storage_of(parameter).data_ptr() for parameter in parameters}
         self._least = least
         self._region: Optional[Region] = None
-        # Of the layer at work: the tensors are held so that no other gets their address meanwhile.
-        self._seen: Dict[Tuple[int, int], Tuple[int, torch.Tensor]] = {}
+        # Of the layer at work: number, whether it stays where it is, and the tensor, which is held so that no other gets
+        # its address meanwhile.
+        self._seen: Dict[Tuple[int, int], Tuple[int, bool, torch.Tensor]] = {}
 
     @contextlib.contextmanager
     def layer(self, name: str, micro_batch: int = 0) -> Iterator[None]:
@@ -100,12 +108,16 @@ class _Layers:
             kept = self._keep(storage)
             if kept is None:
                 return tensor
-            self._seen[key] = (kept, tensor)
-        return _Packed(self._seen[key][0], _View.of(tensor))
+            self._seen[key] = (*kept, tensor)
+        number, is_here, _ = self._seen[key]
+        return _Here(number, tensor) if is_here else _Packed(number, _View.of(tensor))
 
     def _unpack(self, packed: Any) -> torch.Tensor:
         if isinstance(packed, torch.Tensor):
             return packed
+        if isinstance(packed, _Here):
+            self._asks_for(packed.kept)
+            return packed.tensor
         return packed.view.into(self._storage_back(packed.kept))
 
     # What differs.
@@ -115,16 +127,16 @@ class _Layers:
     def _end_layer(self, region: Region) -> None:
         raise NotImplementedError
 
-    def _keep(self, storage: Any) -> Optional[int]:
+    def _keep(self, storage: Any) -> Optional[Tuple[int, bool]]:
+        """A number for the storage, and whether its bytes stay where they are. None: it is left alone."""
+        raise NotImplementedError
+
+    def _asks_for(self, kept: int) -> None:
+        """Called before backward uses what stayed where it was."""
         raise NotImplementedError
 
     def _storage_back(self, kept: int) -> Any:
         raise NotImplementedError
-
-
-class _Recorded(NamedTuple):
-    layer: str
-    storage: Any
 
 
 class LayerRecorder(_Layers):
@@ -148,7 +160,7 @@ class LayerRecorder(_Layers):
         self._forward: Dict[str, float] = {}
         self._backward: Dict[str, float] = {}
         self._bytes: Dict[str, List[int]] = {}
-        self._kept: List[_Recorded] = []
+        self._kept: List[str] = []  # the layer of each storage
         self._since = 0.0
         self._in_backward: Optional[str] = None
 
@@ -169,15 +181,14 @@ class LayerRecorder(_Layers):
     def _end_layer(self, region: Region) -> None:
         self._forward[region[0]] = time.perf_counter() - self._since
 
-    def _keep(self, storage: Any) -> Optional[int]:
+    def _keep(self, storage: Any) -> Optional[Tuple[int, bool]]:
         assert self._region is not None
         self._bytes[self._region[0]].append(storage.nbytes())
-        self._kept.append(_Recorded(self._region[0], storage))
-        return len(self._kept) - 1
+        self._kept.append(self._region[0])
+        return len(self._kept) - 1, True
 
-    def _storage_back(self, kept: int) -> Any:
-        self._to_backward(self._kept[kept].layer)
-        return self._kept[kept].storage
+    def _asks_for(self, kept: int) -> None:
+        self._to_backward(self._kept[kept])
 
     def _to_backward(self, layer: Optional[str]) -> None:
         now = time.perf_counter()
@@ -219,7 +230,7 @@ class MoverStats(NamedTuple):
 
 
 class Mover(_Layers):
-    """Carries a plan out for one device: what autograd saves lies in the plan's tensors, and moves as it says.
+    """Carries a plan out for one device: what autograd saves moves as the plan says. What does not move stays as it is.
 
     `plan` is a file that gradcoll move has written, of a model that LayerRecorder wrote. Collective over `comm`: rank
     0 reads the file. A context manager frees it. Each step:
@@ -230,8 +241,9 @@ class Mover(_Layers):
                 x = layer(x)
         loss(x).backward()
 
-    With `drift` above 0 plans are made again, as by gradcoll.Mover. Operators of the plan begin and end with the layers' forwards, and in backward with the saved tensors that autograd
-    asks for. Values are the same to the last bit. What the plan has no tensor of that size for stays as it is.
+    With `drift` above 0 plans are made again, as by gradcoll.Mover. Operators of the plan begin and end with the layers'
+    forwards, and in backward with the saved tensors that autograd asks for. Values are the same to the last bit. What
+    the plan has no tensor of that size for stays as well.
     """
 
     def __init__(
@@ -250,6 +262,7 @@ class Mover(_Layers):
         self._next, self._runs = 0, False  # the operator at work, or that comes next
         self._unplanned = 0
         self._back: Dict[int, Any] = {}  # storages of the operator at work
+        self._replans = 0  # those whose moves are known
         self._read_plan()
 
     def _read_plan(self) -> None:
@@ -266,6 +279,14 @@ class Mover(_Layers):
                 continue
             self._last_use[n], self._sizes[n] = tensor.last_use, tensor.bytes
             self._of_layer.setdefault(tensor.first_use, []).append(n)
+        self._moves = {n for n in self._last_use if self._mover.tensors[n].moves}
+
+    def _read_moves(self) -> None:
+        """Asks again what moves, if there is another plan."""
+        replans = self._mover.stats.replans
+        if replans != self._replans:
+            self._moves = {n for n in self._last_use if self._mover.tensor_at(n).moves}
+            self._replans = replans
 
     def _call(self, function: Any, *arguments: Any) -> None:
         self._mover.call(function, *arguments)
@@ -274,6 +295,7 @@ class Mover(_Layers):
     def step(self) -> Iterator[None]:
         """Around all micro-batches of a training step. After an exception in it the mover can only be freed."""
         self._call(lib.GC_Mover_step_begin)
+        self._read_moves()
         self._in_step, self._next, self._runs, self._unplanned = True, 0, False, 0
         yield
         self._advance(self._operators)
@@ -319,14 +341,19 @@ class Mover(_Layers):
     def _memory(self, tensor: int) -> torch.Tensor:
         return torch.frombuffer(self._mover.data(tensor), dtype=torch.uint8)
 
-    def _keep(self, storage: Any) -> Optional[int]:
+    def _keep(self, storage: Any) -> Optional[Tuple[int, bool]]:
         free = self._free.get(storage.nbytes())
         if not free:
             self._unplanned += storage.nbytes()
             return None
         tensor = free.pop()
+        if tensor not in self._moves:
+            return tensor, True
         self._memory(tensor).copy_(_bytes_of(storage))
-        return tensor
+        return tensor, False
+
+    def _asks_for(self, kept: int) -> None:
+        self._begin(self._last_use[kept])
 
     def _storage_back(self, kept: int) -> Any:
         self._begin(self._last_use[kept])

@@ -131,7 +131,8 @@ Status get_tensor(const GC_Mover_s& mover, int tensor, GC_Mover_tensor* out) {
             .bytes = described.bytes,
             .stays = described.stays ? 1 : 0,
             .first_use = described.uses.empty() ? -1 : described.uses.front(),
-            .last_use = described.uses.empty() ? -1 : described.uses.back()};
+            .last_use = described.uses.empty() ? -1 : described.uses.back(),
+            .moves = mover.execution->moves_tensor(tensor) ? 1 : 0};
     return {};
 }
 

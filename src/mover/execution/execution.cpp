@@ -30,6 +30,7 @@ Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
       where_(moves_.moves.size()),
       granted_(rank_.operators.size()),
       lives_in_host_(rank_.tensors.size()),
+      is_moved_(rank_.tensors.size()),
       free_(room.device_bytes),
       measured_(rank_.operators.size()) {}
 
@@ -53,15 +54,18 @@ Status Execution::take_pool() {
     return {};
 }
 
-void Execution::find_homes() {
+void Execution::find_moved() {
     std::fill(lives_in_host_.begin(), lives_in_host_.end(), nullptr);
-    for (const Move& move : moves_.moves)
+    std::fill(is_moved_.begin(), is_moved_.end(), 0);
+    for (const Move& move : moves_.moves) {
+        is_moved_[index_of(move.tensor)] = 1;
         if (move.lives_in_host()) lives_in_host_[index_of(move.tensor)] = &move;
+    }
 }
 
 Status Execution::take_memory() {
     GRADCOLL_TRY(take_pool());
-    find_homes();
+    find_moved();
     for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
         if (!rank_.tensors[t].stays || lives_in_host_[t] != nullptr) continue;
         free_ -= rank_.tensors[t].bytes;
@@ -79,11 +83,16 @@ Status Execution::place_what_moves() {
     return {};
 }
 
-/// Allocates a tensor and sets it to zero, unless that was done before.
+/// Allocates a tensor that was only counted so far.
+Status Execution::place_counted(std::size_t tensor) {
+    memory_.set_aside(-rank_.tensors[tensor].bytes);
+    return place(tensor);
+}
+
+/// Allocates a tensor that stays and sets it to zero, unless that was done before.
 Status Execution::place_zeros(std::size_t tensor) {
     if (tensors_[tensor] != nullptr) return {};
-    memory_.set_aside(-rank_.tensors[tensor].bytes);
-    GRADCOLL_TRY(place(tensor));
+    GRADCOLL_TRY(place_counted(tensor));
     return machine_->zero(tensors_[tensor], rank_.tensors[tensor].bytes);
 }
 
@@ -110,7 +119,15 @@ Status Execution::place(std::size_t tensor) {
     return tensors_[tensor] != nullptr ? Status() : no_memory(bytes, "a tensor");
 }
 
+/// Takes memory for what an operator makes; only counts what does not move.
+Status Execution::place_made(std::size_t tensor) {
+    if (is_moved_[tensor] != 0) return place(tensor);
+    memory_.set_aside(rank_.tensors[tensor].bytes);
+    return {};
+}
+
 void Execution::remove(std::size_t tensor) {
+    if (tensors_[tensor] == nullptr) return memory_.set_aside(-rank_.tensors[tensor].bytes);
     memory_.give_back(tensors_[tensor], rank_.tensors[tensor].bytes);
     tensors_[tensor] = nullptr;
 }
@@ -196,7 +213,7 @@ Status Execution::wait_for(std::int32_t op) {
         current_.longest_wait_of = op;
     }
     GRADCOLL_TRY(Status(failure_));
-    for (const std::size_t t : order_.made_by[index_of(op)]) GRADCOLL_TRY(place(t));
+    for (const std::size_t t : order_.made_by[index_of(op)]) GRADCOLL_TRY(place_made(t));
     return {};
 }
 
@@ -256,7 +273,10 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
         return Status(Code::invalid_argument,
                       fmt::format("tensor is {}, which the operator at work does not use", tensor));
     const std::scoped_lock lock(mutex_);
-    if (described.stays) GRADCOLL_TRY(place_zeros(index_of(tensor)));
+    if (described.stays)
+        GRADCOLL_TRY(place_zeros(index_of(tensor)));
+    else if (tensors_[index_of(tensor)] == nullptr)
+        GRADCOLL_TRY(place_counted(index_of(tensor)));
     return tensors_[index_of(tensor)];
 }
 

@@ -45,8 +45,8 @@ struct PoolEnd {
 class Execution {
   public:
     /// `moves` was checked for `rank` and `room`. The memory of the pool, and of tensors that stay
-    /// and move, is allocated and set to zero; other tensors that stay are only counted until they
-    /// are asked for. Errors: out_of_memory.
+    /// and move, is allocated and set to zero; tensors that do not move are only counted until they
+    /// are asked for, so that a program may keep them where they are. Errors: out_of_memory.
     static Result<std::unique_ptr<Execution>> make(
         RankProgram rank, RankMoves moves, const RankRoom& room,
         std::unique_ptr<Machine> machine = plain_machine());
@@ -69,8 +69,11 @@ class Execution {
     Status follow(RankProgram rank, RankMoves moves, const RankRoom& room);
 
     /// Returns where a tensor is: while an operator that uses it runs; between steps if it stays. A
-    /// tensor that stays and does not move gets its memory at the first call.
+    /// tensor that does not move gets its memory at the first call.
     Result<std::byte*> tensor(std::int32_t tensor);
+
+    /// Returns whether the plan moves the tensor.
+    bool moves_tensor(std::int32_t tensor) const { return is_moved_[index_of(tensor)] != 0; }
 
     const RankProgram& rank() const { return rank_; }
     const RankMoves& moves() const { return moves_; }
@@ -92,7 +95,8 @@ class Execution {
     Status take_memory();
     Status take_pool();
     Status settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool);
-    void find_homes();
+    void find_moved();
+    Status place_made(std::size_t tensor);
     void start_threads();
     Status check_next(std::int32_t op, bool begins) const;
     Status wait_for(std::int32_t op);
@@ -107,6 +111,7 @@ class Execution {
     std::byte* in_host(const Move& move) const { return pool_.get() + move.host_offset; }
     const Move* hosted_for(std::int32_t tensor, std::int32_t op) const;
     Status place(std::size_t tensor);
+    Status place_counted(std::size_t tensor);
     Status place_zeros(std::size_t tensor);
     Status place_what_moves();
     void remove(std::size_t tensor);
@@ -127,6 +132,7 @@ class Execution {
     std::vector<Where> where_;                ///< by move
     std::vector<char> granted_;               ///< by operator: whether it has its memory
     std::vector<const Move*> lives_in_host_;  ///< by tensor; null: it does not live in the host
+    std::vector<char> is_moved_;              ///< by tensor
     std::deque<Claim> asked_;
     std::deque<std::size_t> fetches_;
     std::size_t next_claim_ = 0;     ///< index in order_.claims

@@ -20,7 +20,7 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     lane_ = room.lane;
     has_measured_ = false;
     const Pool old_pool = std::move(pool_);
-    find_homes();
+    find_moved();
     failure_ = take_pool();
     if (failure_.ok()) failure_ = settle_states(lived, old_pool.get());
     return failure_;
