@@ -35,7 +35,7 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
         ASSERT_TRUE(program.ok()) << program.status().message();
         const auto starts = timeline_of(*program);
         ASSERT_TRUE(starts.ok());
-        const auto families = families_of({true, true, true, true, 1}, {});
+        const auto families = families_of(*program, {true, true, true, true, 1}, {});
         const Family& family = families[static_cast<std::size_t>(
             from_to(chance, 0, static_cast<std::int64_t>(families.size()) - 1))];
         const RankProgram& rank = program->ranks[0];
@@ -103,13 +103,17 @@ bool are_same(const Family& a, const Family& b) {
 
 TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {
     const auto kinds = [](unsigned bits) {
-        return MovableKinds{(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0};
+        return MovableKinds{(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0,
+                            1};
     };
+    Chance chance(1);
+    const auto program = program_of(random_description(chance));
+    ASSERT_TRUE(program.ok()) << program.status().message();
     for (unsigned few = 0; few < 16; ++few)
         for (unsigned many = few; many < 16; ++many) {
             if ((few & many) != few) continue;
-            const auto all = families_of(kinds(many), {});
-            for (const Family& family : families_of(kinds(few), {}))
+            const auto all = families_of(*program, kinds(many), {});
+            for (const Family& family : families_of(*program, kinds(few), {}))
                 EXPECT_TRUE(
                     std::any_of(all.begin(), all.end(),
                                 [&](const Family& other) { return are_same(family, other); }))

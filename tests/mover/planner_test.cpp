@@ -54,6 +54,15 @@ class Pairs {
     }
 };
 
+/// Returns activations, the optimizer's states or both, as a rule; a plan of all kinds takes
+/// longest.
+MovableKinds some_kinds(Chance& chance) {
+    static constexpr std::array<std::int64_t, 3> usual = {1, 8, 9};
+    return kinds_of(from_to(chance, 0, 9) == 0
+                        ? from_to(chance, 1, 15)
+                        : usual[static_cast<std::size_t>(from_to(chance, 0, 2))]);
+}
+
 Budget some_budget(const Description& description, const Program& program, Chance& chance) {
     std::int64_t peak = 1;
     for (const RankProgram& rank : program.ranks)
@@ -70,10 +79,10 @@ void add_something(Budget& budget, std::int64_t what, Chance& chance) {
         value = static_cast<std::int64_t>(static_cast<double>(value) * factor) + 1;
     };
     if (what == 0) {
-        MovableKinds& kinds = budget.kinds;
-        for (bool* kind :
-             {&kinds.activations, &kinds.parameters, &kinds.gradients, &kinds.optimizer})
-            *kind = *kind || from_to(chance, 0, 1) == 1;
+        const MovableKinds more = some_kinds(chance);
+        for (bool MovableKinds::*kind : {&MovableKinds::activations, &MovableKinds::parameters,
+                                         &MovableKinds::gradients, &MovableKinds::optimizer})
+            budget.kinds.*kind = budget.kinds.*kind || more.*kind;
     } else if (what == 1) {
         const std::int64_t more = from_to(chance, 1, budget.rooms.ranks[0].device_bytes);
         for (RankRoom& room : budget.rooms.ranks) room.device_bytes += more;

@@ -192,14 +192,19 @@ bool meets_a_sum(const Planned& plan) {
 }
 
 TEST(Collectives, MovesKeepOffALinkThatASumUses) {
-    Description description = row_of_layers(2);
-    const std::int64_t most = layers * (numbers * 6 + kept) + 3 * numbers * 12;
-    ASSERT_TRUE(meets_a_sum(planned(description, most, optimizer_alone)))
-        << "or this test shows nothing";
-    description.cluster.network_over_link = true;
-    const Planned apart = planned(description, most, optimizer_alone);
-    EXPECT_FALSE(apart.moves().moves.empty());
-    EXPECT_FALSE(meets_a_sum(apart));
+    const MovableKinds all_kinds{true, true, true, true, 1};
+    Description beside = row_of_layers(2), over = beside;
+    over.cluster.network_over_link = true;
+    int met = 0, moved = 0;
+    for (std::int64_t percent = 30; percent < 100; percent += 5) {
+        const std::int64_t most = layers * (numbers * 18 + kept) * percent / 100;
+        met += meets_a_sum(planned(beside, most, all_kinds)) ? 1 : 0;
+        const Planned apart = planned(over, most, all_kinds);
+        moved += apart.moves().moves.empty() ? 0 : 1;
+        EXPECT_FALSE(meets_a_sum(apart)) << percent;
+    }
+    EXPECT_GT(met, 0) << "or this test shows nothing";
+    EXPECT_GT(moved, 5);
 }
 
 TEST(Collectives, ASumOverTheLinkIsNoFasterThanItsShare) {
@@ -229,7 +234,7 @@ TEST(Collectives, GradientsThatAreSummedInTheHostAreNotBroughtBackFirst) {
     std::int64_t summed = 0;
     for (const Move& move : plan.moves().moves) {
         const DeviceTensor& tensor = plan.tensor_of(move);
-        ASSERT_EQ(MemoryKind::gradients, tensor.kind);
+        if (tensor.kind != MemoryKind::gradients) continue;
         const Span sum = plan.time_of(static_cast<std::size_t>(tensor.host_use));
         EXPECT_LE(move.transfer.end, sum.start);
         EXPECT_GE(move.prefetch.start, sum.end);

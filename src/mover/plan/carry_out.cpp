@@ -1,6 +1,8 @@
 // mover/plan/carry_out.cpp - see carry_out.hpp.
 #include "mover/plan/carry_out.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -58,6 +60,7 @@ class CarryOut::RankRun {
     /// Returns when the operator starts. Called once for each operator in order; `ready` is when
     /// the operator before it has ended and the results of other ranks have arrived.
     Result<Tick> start(std::size_t op, Tick ready) {
+        last_ = op;
         const Tick ended = op == 0 ? 0 : last_start_ + rank_.operators[op - 1].duration;
         if (op > 0) held_ -= footprint_.freed[op - 1] + rank_.operators[op - 1].workspace_bytes;
         send_after(static_cast<std::int32_t>(op) - 1, ended);
@@ -92,6 +95,13 @@ class CarryOut::RankRun {
             send_after(static_cast<std::int32_t>(count) - 1,
                        last_start_ + rank_.operators[count - 1].duration);
         return out_free_;
+    }
+
+    /// Returns which operator finds memory that can never be free; nothing if none does.
+    std::optional<std::string> complaint(std::size_t r) const {
+        if (!has_no_room_) return {};
+        return fmt::format("rank {}: operator {} finds {} bytes held of {}", r, last_, held_,
+                           most_);
     }
 
     std::vector<Move> moves() && {
@@ -175,6 +185,7 @@ class CarryOut::RankRun {
         }
         // Memory that was freed but not needed by the request before is free no earlier.
         if (held_ <= most_) return std::max(from, memory_free_);
+        has_no_room_ = true;
         return Status(Code::out_of_memory, {});
     }
 
@@ -191,6 +202,8 @@ class CarryOut::RankRun {
     std::int64_t most_;
     bool one_way_at_a_time_;
     std::int64_t held_;  ///< taken or promised, and not known to be free
+    bool has_no_room_ = false;
+    std::size_t last_ = 0;  ///< the operator that was asked for last
     std::vector<Move> moves_;
     std::vector<Tick> ticks_;     ///< by move, one way
     std::vector<Event> sent_;     ///< at: the last use
@@ -244,12 +257,16 @@ std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick 
 
 Result<MovePlan> CarryOut::plan(const std::vector<RankChoice>& choices) const {
     std::vector<RankRun> runs = runs_of(choices);
-    Starts starts = GRADCOLL_VALUE(run(runs, std::numeric_limits<Tick>::max()));
+    auto starts = run(runs, std::numeric_limits<Tick>::max());
+    for (std::size_t r = 0; r < runs.size(); ++r)
+        if (auto complaint = runs[r].complaint(r))
+            return Status(Code::out_of_memory, std::move(*complaint));
+    if (!starts.ok()) return starts.status();
     MovePlan plan;
-    plan.step_ticks = end_of(program_, starts);
+    plan.step_ticks = end_of(program_, *starts);
     for (std::size_t r = 0; r < runs.size(); ++r) {
         plan.step_ticks = std::max(plan.step_ticks, runs[r].finish());
-        plan.ranks.push_back({std::move(starts[r]), std::move(runs[r]).moves(), 0});
+        plan.ranks.push_back({std::move((*starts)[r]), std::move(runs[r]).moves(), 0});
     }
     return plan;
 }

@@ -31,14 +31,23 @@ bool has_all(const MovableKinds& kinds, const MovableKinds& selection) {
            (kinds.parameters || !selection.parameters);
 }
 
+/// Returns the most model states of these kinds that any rank has.
+std::size_t most_states(const Program& program, const MovableKinds& kinds) {
+    std::size_t most = 0;
+    for (const RankProgram& rank : program.ranks)
+        most = std::max(most, may_live_in_host(rank, kinds).size());
+    return most;
+}
+
+/// Adds families by the first `count` patterns.
 void add_families(const MovableKinds& kinds, std::size_t shares, std::size_t count,
                   std::vector<Family>& out) {
-    const bool has_states = kinds.optimizer || kinds.gradients || kinds.parameters;
-    for (std::size_t at_home = 0; at_home <= (has_states ? shares : 0); ++at_home)
-        for (std::size_t leaving = 0; leaving <= (has_states ? shares - at_home : 0); ++leaving) {
-            if (has_states && at_home + leaving == 0) continue;
+    for (std::size_t at_home = 0; at_home <= shares; ++at_home)
+        for (std::size_t leaving = 0; leaving <= shares - at_home; ++leaving) {
+            if (shares > 0 && at_home + leaving == 0) continue;
             for (std::size_t n = 0; n < count; ++n)
-                out.push_back({kinds, at_home, leaving, shares, patterns[n]});
+                out.push_back(
+                    {kinds, at_home, leaving, std::max<std::size_t>(shares, 1), patterns[n]});
         }
 }
 
@@ -54,7 +63,8 @@ Effort effort_for(const Program& program) {
     return operators > 10'000 ? Effort{1, 0} : Effort{};
 }
 
-std::vector<Family> families_of(const MovableKinds& kinds, const Effort& effort) {
+std::vector<Family> families_of(const Program& program, const MovableKinds& kinds,
+                                const Effort& effort) {
     constexpr unsigned activations = 1, optimizer = 2;
     // The optimizer's states come first: they are idle for most of a step, so that few moves do.
     constexpr std::array<unsigned, 15> order = {2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -62,14 +72,17 @@ std::vector<Family> families_of(const MovableKinds& kinds, const Effort& effort)
     for (const unsigned bits : order) {
         const MovableKinds selection = selection_of(kinds, bits);
         if (!has_all(kinds, selection)) continue;
-        if (bits == optimizer)
-            add_families(selection, 2 * effort.shares, 2, out);
-        else if (bits == activations)
-            add_families(selection, 1, patterns.size(), out);
+        const std::size_t states = most_states(program, selection);
+        if (states == 0 && bits != activations) continue;
+        const auto shares = [&](std::size_t most) { return std::min(most, states); };
+        if (bits == activations)
+            add_families(selection, 0, patterns.size(), out);
+        else if (bits == optimizer)
+            add_families(selection, shares(2 * effort.shares), 2, out);
         else if (bits == (activations | optimizer))
-            add_families(selection, effort.shares, 5, out);
+            add_families(selection, shares(effort.shares), 5, out);
         else  // gradients and parameters are used all the time and seldom help
-            add_families(selection, std::min<std::size_t>(effort.shares, 2), 2, out);
+            add_families(selection, shares(std::min<std::size_t>(effort.shares, 2)), 2, out);
     }
     return out;
 }

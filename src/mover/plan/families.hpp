@@ -25,7 +25,8 @@ Effort effort_for(const Program& program);
 
 /// Returns the families for every selection of the kinds: more kinds have all families of fewer.
 /// The first moves only what must move; of steps of one length the planner takes the first.
-std::vector<Family> families_of(const MovableKinds& kinds, const Effort& effort);
+std::vector<Family> families_of(const Program& program, const MovableKinds& kinds,
+                                const Effort& effort);
 
 /// Returns the gaps that a family may use.
 std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Family& family);

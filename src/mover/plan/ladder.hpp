@@ -33,6 +33,8 @@ class Ladder {
     /// Returns what the rank needs on each rung, descending; the first has only what must move.
     const std::vector<std::int64_t>& needs() const { return needs_; }
     std::int64_t least() const { return needs_.back(); }
+    /// Returns what the rank needs if nothing moves.
+    std::int64_t unmoved() const { return unmoved_.most(0, unmoved_.count()); }
     /// Returns what the first choice for `bytes` needs: no more than that, unless least() is
     /// more.
     std::int64_t need_within(std::int64_t bytes) const;

@@ -141,24 +141,28 @@ Result<PlannedStep> planned(const Program& program, const Rooms& rooms, const Mo
 
 Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, const Policy& policy) {
     Best best(program, rooms);
-    if (policy.count == Policy::best_count)
+    if (policy.count == Policy::best_count) {
         consider_counts(program, rooms, policy.kinds, policy.rule, 1, best);
-    else
-        best.consider(counted_choices(program, all_gaps(program, rooms, policy.kinds), policy.rule,
-                                      policy.count),
-                      policy.count);
+        return planned(program, rooms, policy.kinds, best);
+    }
+    const Choices choices =
+        counted_choices(program, all_gaps(program, rooms, policy.kinds), policy.rule, policy.count);
+    GRADCOLL_TRY(best.carry_out().plan(choices).status());
+    best.consider(choices, policy.count);
     return planned(program, rooms, policy.kinds, best);
 }
 
 /// Returns the sizes of memory for which a family has choices: closer to each other where nearly
 /// all fits.
 std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size_t count) {
-    std::int64_t top = 0, least = 0;
+    std::int64_t all = 0, top = 0, least = 0;
     for (const Ladder& ladder : ladders) {
+        all = std::max(all, ladder.unmoved());
         top = std::max(top, ladder.needs().front());
         least = std::max(least, ladder.least());
     }
-    std::vector<std::int64_t> rungs;
+    // Where all fits, what must move comes back at once.
+    std::vector<std::int64_t> rungs{all};
     for (std::size_t n = 0; n <= count; ++n) {
         const double part = static_cast<double>(n) / static_cast<double>(count);
         const auto size =
@@ -167,7 +171,7 @@ std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size
                 : top - static_cast<std::int64_t>(static_cast<double>(top - least) * part * part);
         std::int64_t need = 0;
         for (const Ladder& ladder : ladders) need = std::max(need, ladder.need_within(size));
-        if (rungs.empty() || rungs.back() != need) rungs.push_back(need);
+        if (rungs.back() != need) rungs.push_back(need);
     }
     return rungs;
 }
@@ -223,7 +227,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
     const Effort effort = effort_for(program);
     Best best(program, rooms);
     const Tick shortest = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
-    for (const Family& family : families_of(kinds, effort)) {
+    for (const Family& family : families_of(program, kinds, effort)) {
         if (best.step() <= shortest) break;
         consider_family(program, rooms, starts, family, effort, best);
     }
