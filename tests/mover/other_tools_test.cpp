@@ -42,8 +42,9 @@ TEST(MoverOtherTools, ACalculonModelIsItsBlocks) {
     const auto model = model_of(*document_of_text("f", calculon_model));
     ASSERT_TRUE(model.ok()) << model.status().message();
     const auto& transformer = std::get<TransformerModel>(model->body);
-    EXPECT_EQ(6, transformer.layers);
-    EXPECT_EQ(16, transformer.head_size);
+    ASSERT_EQ(1U, transformer.blocks.size());
+    EXPECT_EQ(6, transformer.blocks[0].repeat);
+    EXPECT_EQ(16, std::get<SelfAttention>(transformer.blocks[0].parts[0].body).head_size);
     EXPECT_EQ(0, transformer.vocabulary);
     EXPECT_EQ(Attention::eager, transformer.attention);
 }
@@ -90,7 +91,7 @@ TEST(MoverOtherTools, OneVTrainFileSaysAllThree) {
     const auto& transformer = std::get<TransformerModel>(model->body);
     EXPECT_EQ(50257, transformer.vocabulary);
     EXPECT_EQ(128, transformer.positions);
-    EXPECT_EQ(256, transformer.feedforward);
+    EXPECT_EQ(256, std::get<FeedForward>(transformer.blocks.at(0).parts[1].body).width);
     EXPECT_EQ(4, parallel->pipeline);  // 16 / (2 * 2)
     EXPECT_EQ(4, parallel->micro_batches);
     EXPECT_EQ(Recompute::full, parallel->recompute);

@@ -16,6 +16,8 @@ struct KeptPart {
     std::string name;
     std::int64_t bytes = 0;
     bool core = false;  ///< part of attention's core: selective recomputation makes it again
+
+    bool operator==(const KeptPart&) const = default;
 };
 
 /// The parts of a layer run one after another; in backward the last part runs first.
@@ -27,6 +29,8 @@ struct LayerPart {
     std::int64_t workspace_bytes = 0;  ///< scratch memory while forward runs
     std::int64_t backward_workspace_bytes = 0;
     std::vector<KeptPart> kept{};
+
+    bool operator==(const LayerPart&) const = default;
 };
 
 /// Says where a layer may stand: embedding and head go with the first and the last block.

@@ -149,18 +149,19 @@ bool is_calculon_cluster(const nlohmann::json& json) {
 Result<Model> model_of_calculon(const Document& document) {
     Model model{.name = "calculon", .body = {}};
     auto& out = model.body.emplace<TransformerModel>();
+    EqualBlocks blocks;
     Fields in(document.json, document.origin);
     in.text("name", model.name);
     in.require({"hidden", "feedforward", "seq_size", "attn_heads", "attn_size", "num_blocks"});
     in.integer("hidden", 1, most_wide, out.hidden);
-    in.integer("feedforward", 1, most_wide, out.feedforward);
+    in.integer("feedforward", 1, most_wide, blocks.feedforward);
     in.integer("seq_size", 1, most_wide, out.sequence);
-    in.integer("attn_heads", 1, most_wide, out.heads);
-    in.integer("attn_size", 1, most_wide, out.head_size);
-    in.integer("num_blocks", 1, most_layers, out.layers);
-    out.kv_heads = out.heads;
-    out.attention = Attention::eager;
+    in.integer("attn_heads", 1, most_wide, blocks.heads);
+    in.integer("attn_size", 1, most_wide, blocks.head_size);
+    in.integer("num_blocks", 1, most_layers, blocks.layers);
     GRADCOLL_TRY(in.done_ignoring_others());
+    out.attention = Attention::eager;
+    set_blocks(blocks, out);
     return model;
 }
 

@@ -2,114 +2,115 @@
 // nothing about sizes are ignored.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
+#include "mover/input/families.hpp"
 #include "mover/input/model.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
-/// A Family says how the models of one type name their figures, and what all of the type share.
-struct Family {
+/// A Wrapper has the configuration of a text model inside, beside those of other models.
+struct Wrapper {
     std::string_view type;
-    std::string_view layers, hidden, heads, feedforward, positions;
-    bool gated, biases, learned_positions, tied;
+    std::string_view text_type;  ///< the model_type of `text_config`, if it has none
 };
 
-constexpr Family like_llama(std::string_view type, bool tied) {
-    return {type,
-            "num_hidden_layers",
-            "hidden_size",
-            "num_attention_heads",
-            "intermediate_size",
-            "max_position_embeddings",
-            true,
-            false,
-            false,
-            tied};
+constexpr std::array wrappers = {Wrapper{"gemma3", "gemma3_text"}, Wrapper{"llama4", "llama4_text"},
+                                 Wrapper{"mistral3", "mistral"},
+                                 Wrapper{"qwen2_vl", "qwen2_vl_text"}};
+
+/// Keys of one row mean the same.
+constexpr std::array<std::array<std::string_view, 3>, 1> synonyms = {
+    {{"num_local_experts", "num_experts", "n_routed_experts"}}};
+
+std::vector<Family> all_families() {
+    std::vector<Family> all;
+    for (const std::span<const Family> some : {dense_families(), expert_families()})
+        all.insert(all.end(), some.begin(), some.end());
+    return all;
 }
 
-// `tied` is the default of tie_word_embeddings.
-constexpr std::array families = {
-    Family{"gpt2", "n_layer", "n_embd", "n_head", "n_inner", "n_positions", false, true, true,
-           true},
-    Family{"gpt_neox", "num_hidden_layers", "hidden_size", "num_attention_heads",
-           "intermediate_size", "max_position_embeddings", false, true, false, false},
-    like_llama("llama", false), like_llama("mistral", false), like_llama("qwen2", false)};
-
 std::string types() {
+    std::vector<std::string_view> all;
+    for (const Family& family : all_families()) all.push_back(family.type);
+    for (const Wrapper& wrapper : wrappers) all.push_back(wrapper.type);
+    std::sort(all.begin(), all.end());
     std::string list;
-    for (const Family& family : families)
-        list += (list.empty() ? "" : ", ") + std::string(family.type);
+    for (const std::string_view type : all) list += (list.empty() ? "" : ", ") + std::string(type);
     return list;
 }
 
-const Family* family_of(const std::string& type) {
-    for (const Family& family : families)
-        if (family.type == type) return &family;
-    return nullptr;
+bool is_said(const nlohmann::json& file, const std::string& key) {
+    const auto has = [&](std::string_view one) { return file.contains(one); };
+    for (const auto& row : synonyms)
+        if (std::find(row.begin(), row.end(), key) != row.end())
+            return std::any_of(row.begin(), row.end(), has);
+    return has(key);
 }
 
-/// Returns whether the model keeps masks: any probability of dropping is above 0.
-bool drops(Fields& in) {
-    double most = 0;
-    for (const char* key : {"resid_pdrop", "hidden_dropout", "attn_pdrop", "attention_dropout"}) {
-        double probability = 0;
-        in.number(key, 0, 1, probability);
-        most = std::max(most, probability);
+/// Returns the file with the family's defaults for all that it does not say.
+nlohmann::json completed(nlohmann::json file, const Family& family) {
+    const auto defaults = nlohmann::json::parse(family.defaults);
+    for (const auto& [key, value] : defaults.items())
+        if (!is_said(file, key)) file[key] = value;
+    return file;
+}
+
+Result<Model> model_of_family(const nlohmann::json& file, const std::string& type,
+                              const std::string& origin, const std::string& pointer) {
+    const auto families = all_families();
+    const auto family = std::find_if(families.begin(), families.end(),
+                                     [&](const Family& one) { return one.type == type; });
+    if (family == families.end())
+        return wrong_input(origin, pointer + "/model_type",
+                           fmt::format("found \"{}\", allowed are {}", printable(type), types()));
+    const nlohmann::json whole = completed(file, *family);
+    Model model;
+    model.name = type;
+    Fields in(whole, origin, pointer);
+    family->read(in, model.body.emplace<TransformerModel>());
+    GRADCOLL_TRY(in.done_ignoring_others());
+    return model;
+}
+
+/// Reads the text model of several. Older files have its figures beside the others' instead of in
+/// an object of their own.
+Result<Model> text_model_of(const Document& document, const Wrapper& wrapper) {
+    const nlohmann::json* text = &document.json;
+    std::string pointer;
+    if (const auto inner = document.json.find("text_config"); inner != document.json.end()) {
+        text = &*inner;
+        pointer = "/text_config";
     }
-    return most > 0;
-}
-
-void read_figures(Fields& in, const Family& family, TransformerModel& out) {
-    in.require({family.layers, family.hidden, family.heads, "vocab_size", family.positions});
-    in.integer(family.layers, 1, most_layers, out.layers);
-    in.integer(family.hidden, 1, most_wide, out.hidden);
-    in.integer(family.heads, 1, most_wide, out.heads);
-    in.integer(family.feedforward, 1, most_wide, out.feedforward);
-    in.integer("vocab_size", 1, most_wide, out.vocabulary);
-    in.integer(family.positions, 1, most_wide, out.sequence);
-    in.integer("num_key_value_heads", 1, most_wide, out.kv_heads);
-    in.integer("head_dim", 1, most_wide, out.head_size);
-    out.tied = family.tied;
-    in.flag("tie_word_embeddings", out.tied);
-    out.gated = family.gated;
-    out.biases = family.biases;
-    out.dropout = drops(in);
-    if (family.learned_positions) out.positions = out.sequence;
-}
-
-void check_figures(Fields& in, const Family& family, TransformerModel& out) {
-    if (out.kv_heads == 0) out.kv_heads = out.heads;
-    if (out.feedforward == 0) out.feedforward = 4 * out.hidden;
-    if (out.heads % out.kv_heads != 0)
-        in.wrong("num_key_value_heads", fmt::format("allowed are divisors of {}", out.heads));
-    if (out.head_size == 0 && out.hidden % out.heads != 0)
-        in.wrong(family.heads, fmt::format("allowed are divisors of {}", out.hidden));
-    if (out.head_size == 0) out.head_size = out.hidden / out.heads;
+    std::string type(wrapper.text_type);
+    nlohmann::json file = *text;
+    if (text != &document.json) {
+        Fields in(*text, document.origin, pointer);
+        in.text("model_type", type);
+        GRADCOLL_TRY(in.done_ignoring_others());
+        if (document.json.contains("tie_word_embeddings"))
+            file["tie_word_embeddings"] = document.json["tie_word_embeddings"];
+    }
+    Model model = GRADCOLL_VALUE(model_of_family(file, type, document.origin, pointer));
+    model.left_out = fmt::format("only the text model of {} is simulated, none of its other models",
+                                 wrapper.type);
+    model.name = wrapper.type;
+    return model;
 }
 
 }  // namespace
 
 Result<Model> model_of_hugging_face(const Document& document) {
-    Model model;
+    std::string type;
     Fields in(document.json, document.origin);
-    in.text("model_type", model.name);
+    in.text("model_type", type);
     GRADCOLL_TRY(in.done_ignoring_others());
-    const Family* family = family_of(model.name);
-    if (family == nullptr) {
-        in.wrong("model_type", "allowed are " + types());
-        return in.done_ignoring_others();
-    }
-    for (const char* experts : {"num_local_experts", "num_experts"})
-        if (in.has(experts)) in.wrong(experts, "models of experts are not read");
-    auto& transformer = model.body.emplace<TransformerModel>();
-    read_figures(in, *family, transformer);
-    GRADCOLL_TRY(in.done_ignoring_others());
-    check_figures(in, *family, transformer);
-    GRADCOLL_TRY(in.done_ignoring_others());
-    return model;
+    for (const Wrapper& wrapper : wrappers)
+        if (wrapper.type == type) return text_model_of(document, wrapper);
+    return model_of_family(document.json, type, document.origin, "");
 }
 
 }  // namespace gradcoll::mover

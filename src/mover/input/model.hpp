@@ -8,47 +8,10 @@
 #include <vector>
 
 #include "mover/input/fields.hpp"
+#include "mover/input/transformer.hpp"
 #include "mover/program/ticks.hpp"
 
 namespace gradcoll::mover {
-
-/// GivenTimes says how long a part of a layer takes for one micro-batch on one device; negative: to
-/// be estimated.
-struct GivenTimes {
-    double forward_us = -1;
-    double backward_us = -1;
-};
-
-enum class Attention : std::uint8_t {
-    eager,  ///< keeps softmax and its dropout, which grow with the square of the sequence
-    flash   ///< keeps one number for each row and head instead
-};
-
-enum class Loss : std::uint8_t {
-    fused,  ///< the logits are turned into their gradients in place
-    eager   ///< logits, logarithms of probabilities, and gradients of both are tensors of their own
-};
-
-/// TransformerModel describes a decoder-only transformer.
-struct TransformerModel {
-    std::int64_t layers = 0;
-    std::int64_t hidden = 0;
-    std::int64_t heads = 0;
-    std::int64_t kv_heads = 0;     ///< 0: as many as heads
-    std::int64_t head_size = 0;    ///< 0: hidden / heads
-    std::int64_t feedforward = 0;  ///< 0: 4 * hidden
-    std::int64_t vocabulary = 0;   ///< 0: only the layers, without embedding and head
-    std::int64_t sequence = 0;
-    std::int64_t positions = 0;  ///< learned positions; 0: none
-    bool tied = false;           ///< embedding and head are one table
-    bool gated = false;          ///< a third matrix in the feed-forward part (SwiGLU)
-    bool biases = true;
-    bool dropout = true;            ///< keeps masks
-    std::int64_t number_bytes = 2;  ///< bytes of an activation
-    Attention attention = Attention::flash;
-    Loss loss = Loss::fused;
-    GivenTimes embedding_times, attention_times, feedforward_times, head_times;
-};
 
 /// A KeptTensor is kept by a part of a layer until its backward; its size is that of one sample.
 struct KeptTensor {
@@ -72,6 +35,8 @@ struct ListedLayer {
 struct Model {
     std::string name;
     std::variant<TransformerModel, std::vector<ListedLayer>> body;
+    /// This says for people what of the description is not simulated; empty: all is.
+    std::string left_out{};
 };
 
 /// Reads docs/schemas/mover-model.json. Errors of both readers: invalid_argument with file, place,

@@ -17,46 +17,50 @@ Status read_times(const nlohmann::json* json, const Fields& outer, std::string_v
     return in.done();
 }
 
-Status consistent(Fields& in, TransformerModel& out) {
-    if (out.kv_heads == 0) out.kv_heads = out.heads;
-    if (out.feedforward == 0) out.feedforward = 4 * out.hidden;
-    if (out.heads % out.kv_heads != 0)
-        in.wrong("kv_heads", fmt::format("allowed are divisors of heads, {}", out.heads));
-    if (out.head_size == 0 && out.hidden % out.heads != 0)
-        in.wrong("heads", fmt::format("allowed are divisors of hidden, {}, or a head_size beside",
-                                      out.hidden));
-    if (out.head_size == 0) out.head_size = out.hidden / out.heads;
+Status consistent(Fields& in, const EqualBlocks& blocks, std::int64_t hidden) {
+    if (blocks.kv_heads > 0 && blocks.heads % blocks.kv_heads != 0)
+        in.wrong("kv_heads", fmt::format("allowed are divisors of heads, {}", blocks.heads));
+    if (blocks.head_size == 0 && hidden % blocks.heads != 0)
+        in.wrong("heads",
+                 fmt::format("allowed are divisors of hidden, {}, or a head_size beside", hidden));
     return in.done();
+}
+
+void read_blocks(Fields& in, EqualBlocks& out) {
+    in.integer("layers", 1, most_layers, out.layers);
+    in.integer("heads", 1, most_wide, out.heads);
+    in.integer("kv_heads", 1, most_wide, out.kv_heads);
+    in.integer("head_size", 1, most_wide, out.head_size);
+    in.integer("feedforward", 1, most_wide, out.feedforward);
+    in.flag("gated", out.gated);
+    in.flag("biases", out.biases);
 }
 
 Status read_transformer(const nlohmann::json& json, const std::string& origin,
                         TransformerModel& out) {
     Fields in(json, origin, "/transformer");
+    EqualBlocks blocks;
     in.require({"layers", "hidden", "heads", "sequence"});
-    in.integer("layers", 1, most_layers, out.layers);
+    read_blocks(in, blocks);
     in.integer("hidden", 1, most_wide, out.hidden);
-    in.integer("heads", 1, most_wide, out.heads);
-    in.integer("kv_heads", 1, most_wide, out.kv_heads);
-    in.integer("head_size", 1, most_wide, out.head_size);
-    in.integer("feedforward", 1, most_wide, out.feedforward);
     in.integer("vocabulary", 0, most_wide, out.vocabulary);
     in.integer("sequence", 1, most_wide, out.sequence);
     in.integer("positions", 0, most_wide, out.positions);
     in.integer("number_bytes", 1, 8, out.number_bytes);
     in.flag("tied", out.tied);
-    in.flag("gated", out.gated);
-    in.flag("biases", out.biases);
     in.flag("dropout", out.dropout);
     in.word<Attention>("attention", {{"eager", Attention::eager}, {"flash", Attention::flash}},
                        out.attention);
     in.word<Loss>("loss", {{"fused", Loss::fused}, {"eager", Loss::eager}}, out.loss);
     for (const auto& [key, times] : {std::pair{"embedding_times", &out.embedding_times},
-                                     std::pair{"attention_times", &out.attention_times},
-                                     std::pair{"feedforward_times", &out.feedforward_times},
+                                     std::pair{"attention_times", &blocks.attention_times},
+                                     std::pair{"feedforward_times", &blocks.feedforward_times},
                                      std::pair{"head_times", &out.head_times}})
         in.fault(read_times(in.inner(key), in, key, *times));
     GRADCOLL_TRY(in.done());
-    return consistent(in, out);
+    GRADCOLL_TRY(consistent(in, blocks, out.hidden));
+    set_blocks(blocks, out);
+    return {};
 }
 
 Status read_kept(const nlohmann::json& list, Fields& outer, std::vector<KeptTensor>& out) {

@@ -74,21 +74,20 @@ bool is_vtrain(const nlohmann::json& json) {
 Result<Model> model_of_vtrain(const Document& document) {
     Model model{.name = "vtrain", .body = {}};
     auto& out = model.body.emplace<TransformerModel>();
+    EqualBlocks blocks;
     Fields in(document.json, document.origin);
     in.require({"num_layers", "hidden_size", "num_attention_heads", "max_length"});
     out.vocabulary = 50257;  // vTrain's own default
-    in.integer("num_layers", 1, most_layers, out.layers);
+    in.integer("num_layers", 1, most_layers, blocks.layers);
     in.integer("hidden_size", 1, most_wide, out.hidden);
-    in.integer("num_attention_heads", 1, most_wide, out.heads);
+    in.integer("num_attention_heads", 1, most_wide, blocks.heads);
     in.integer("max_length", 1, most_wide, out.sequence);
     in.integer("vocab_size", 1, most_wide, out.vocabulary);
     GRADCOLL_TRY(in.done_ignoring_others());
-    if (out.hidden % out.heads != 0)
+    if (out.hidden % blocks.heads != 0)
         in.wrong("num_attention_heads", fmt::format("allowed are divisors of {}", out.hidden));
     GRADCOLL_TRY(in.done_ignoring_others());
-    out.kv_heads = out.heads;
-    out.head_size = out.hidden / out.heads;
-    out.feedforward = 4 * out.hidden;
+    set_blocks(blocks, out);
     out.positions = out.sequence;
     out.tied = true;
     out.attention = Attention::eager;

@@ -53,12 +53,9 @@ constexpr std::array<PublishedModel, 4> models = {
 Description description_of(const PublishedModel& published, bool sequence_parallel,
                            Recompute recompute) {
     TransformerModel model;
-    model.layers = published.layers;
     model.hidden = published.hidden;
-    model.heads = model.kv_heads = published.heads;
-    model.head_size = published.hidden / published.heads;
-    model.feedforward = 4 * published.hidden;
     model.sequence = 2048;
+    set_blocks({.layers = published.layers, .heads = published.heads}, model);
     model.attention = Attention::eager;
     Parallel parallel;
     parallel.tensor = 8;

@@ -100,8 +100,10 @@ Document config_of(const VTrainRow& row, const VTrainBatches& batches) {
 /// more before it.
 void set_times(const OperatorTimes& times, TransformerModel& model) {
     const double forward = times.layer / 4;
-    model.attention_times = {0, 0};
-    model.feedforward_times = {forward, 2 * forward};
+    for (Block& block : model.blocks) {
+        block.parts.front().times = {0, 0};
+        block.parts.back().times = {forward, 2 * forward};
+    }
     model.embedding_times = {0, 0};
     model.head_times = {times.rest / 3, 2 * times.rest / 3};
 }

@@ -1,0 +1,93 @@
+// mover/analysis/part_sizes.hpp - adds up what a part of a transformer's block learns, keeps and
+// computes on one device of its tensor-parallel group, for one micro-batch.
+#pragma once
+
+#include <string>
+
+#include "mover/analysis/layers.hpp"
+
+namespace gradcoll::mover {
+
+/// StepSizes has what all parts share. It refers to its arguments.
+struct StepSizes {
+    StepSizes(const TransformerModel& model, const Parallel& parallel, const Cluster& cluster);
+
+    const TransformerModel& model;
+    const Cluster& cluster;
+    std::int64_t tensor;   ///< devices that share what tensor parallelism splits
+    std::int64_t outside;  ///< devices that share what it does not split
+    bool fused_activation;
+    std::int64_t sequence, tokens;
+};
+
+/// Split says what the devices of a tensor-parallel group share of something.
+enum class Split : std::uint8_t {
+    by_tensor,
+    along_sequence,  ///< or nothing, without sequence parallelism
+    never
+};
+
+inline double wide(std::int64_t value) {
+    return static_cast<double>(value);
+}
+
+struct SizedPart {
+    LayerPart part;
+    std::int64_t parameters = 0;
+};
+
+/// Returns the given time, unless it is negative.
+Tick given_or(double given_us, Tick estimated);
+/// Sets the given times, or those of the roofline plus those of the sums over the tensor-parallel
+/// group. `flops` and `bytes` are forward's.
+void set_times(const StepSizes& step, const GivenTimes& given, double flops, double bytes,
+               LayerPart& part);
+
+/// Returns the numbers that a norm over `width` learns.
+std::int64_t numbers_of(Norm norm, std::int64_t width);
+
+/// Matrix says how tensor parallelism splits a matrix: its outputs (its bias with them), its inputs
+/// (its bias is added to their sum), or not at all.
+enum class Matrix : std::uint8_t { split_outputs, split_inputs, whole };
+
+class PartSizes {
+  public:
+    PartSizes(const StepSizes& step, std::string name);
+
+    /// Adds a tensor of `width` numbers for each token; `number_bytes` 0: those of activations.
+    void keep(const std::string& name, std::int64_t width, Split split,
+              std::int64_t number_bytes = 0);
+    /// Adds a tensor of one number for each token, head and token that it sees.
+    void keep_core(const std::string& name, std::int64_t heads, std::int64_t number_bytes);
+    /// Adds a norm over groups of `group` numbers of `width`, which all learn the same. It keeps
+    /// its input under `name`.
+    void norm(Norm norm, const std::string& name, std::int64_t width, std::int64_t group,
+              Split split);
+    /// Adds a product with a matrix.
+    void product(std::int64_t inputs, std::int64_t outputs, bool bias, Matrix matrix);
+    /// Adds `count` matrices of which each token takes `chosen`.
+    void products(std::int64_t count, std::int64_t chosen, std::int64_t inputs,
+                  std::int64_t outputs, bool bias, Matrix matrix);
+    void learn(std::int64_t numbers, Split split);
+    /// Adds the core of attention: two products of each token with those that it sees.
+    void core(std::int64_t flops_of_pair, std::int64_t window);
+
+    SizedPart finish(const GivenTimes& given);
+
+  private:
+    std::int64_t shares(Split split) const;
+
+    const StepSizes& step_;
+    SizedPart out_;
+    std::int64_t split_matrices_ = 0, split_vectors_ = 0, whole_ = 0, norms_ = 0;
+    double split_flops_ = 0, whole_flops_ = 0, core_flops_ = 0;
+    double unread_ = 0;  ///< numbers of matrices that no token takes
+};
+
+// Each adds what the part keeps, learns and computes, but its norms around it.
+void add_body(const StepSizes& step, const SelfAttention& attention, PartSizes& out);
+void add_body(const StepSizes& step, const LatentAttention& attention, PartSizes& out);
+void add_body(const StepSizes& step, const FeedForward& feedforward, PartSizes& out);
+void add_body(const StepSizes& step, const Experts& experts, PartSizes& out);
+
+}  // namespace gradcoll::mover

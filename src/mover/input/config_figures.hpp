@@ -1,0 +1,55 @@
+// mover/input/config_figures.hpp - what readers of config.json have in common: figures that nearly
+// all models of Hugging Face have, under nearly the same names.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "mover/input/fields.hpp"
+#include "mover/input/transformer.hpp"
+
+namespace gradcoll::mover {
+
+struct FigureNames {
+    std::string_view layers = "num_hidden_layers";
+    std::string_view hidden = "hidden_size";
+    std::string_view heads = "num_attention_heads";
+    std::string_view feedforward = "intermediate_size";  ///< empty: is not read
+    std::string_view positions = "max_position_embeddings";
+};
+
+/// Figures are all 0 if one of them is wrong.
+struct Figures {
+    std::int64_t layers = 0, heads = 0, kv_heads = 0, head_size = 0, feedforward = 0;
+};
+
+/// Reads these, and of `out` hidden, vocabulary, sequence, whether it is tied, and dropout.
+Figures read_figures(Fields& in, TransformerModel& out, const FigureNames& names = {});
+
+bool flag_at(Fields& in, std::string_view key);
+/// Returns 0 if the key is missing, or its value is not from `least` to most_wide.
+std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least = 1);
+/// Records a fault if the flag is true.
+void refuse_flag(Fields& in, std::string_view key, const std::string& why);
+
+/// A LayerType is a word of `layer_types` and how many tokens a token of such a layer sees; 0: all.
+struct LayerType {
+    std::string_view word;
+    std::int64_t window = 0;
+};
+
+/// Returns the window of each layer, from `layer_types`, or where that is missing from `otherwise`,
+/// which says whether a layer is of the first type.
+std::vector<std::int64_t> windows_at(Fields& in, std::int64_t layers,
+                                     const std::vector<LayerType>& types,
+                                     const std::function<bool(std::int64_t layer)>& otherwise);
+
+/// Returns a flag for each layer from a list of layers' numbers.
+std::vector<bool> layers_listed_at(Fields& in, std::string_view key, std::int64_t layers);
+
+SelfAttention attention_of(const Figures& figures, bool in_bias, bool out_bias);
+Part part_of(const decltype(Part::body)& body, Norm before = Norm::scale,
+             Norm behind = Norm::absent);
+
+}  // namespace gradcoll::mover
