@@ -131,6 +131,18 @@ int smallest(const Options& options) {
     return 0;
 }
 
+int layers(const Options& options) {
+    const auto inputs = read_inputs(options);
+    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
+    const auto scene = scene_of(*inputs);
+    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+    const Description& described = scene->description;
+    const auto found = layers_on_device(described.model, described.parallel, described.cluster);
+    if (!found.ok()) return refuse(found.status(), gradcoll::usage_error);
+    std::fputs(layers_report(described.model, *found).c_str(), stdout);
+    return 0;
+}
+
 int check(const Options& options) {
     const auto text = gradcoll::read_file(options.plan);
     if (!text.ok())
@@ -173,6 +185,8 @@ int body(int argc, char** argv) {
     switch (line.options.mode) {
         case Mode::smallest:
             return smallest(line.options);
+        case Mode::layers:
+            return layers(line.options);
         case Mode::check:
             return check(line.options);
         case Mode::validate:

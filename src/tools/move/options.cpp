@@ -24,15 +24,14 @@ constexpr const char* examples = R"help(Examples:
   gradcoll move --check plan.json         whether a plan is right: exit status 0, or 1 and what is wrong
   gradcoll move --validate                published memory of four models, and times of 1,280 steps, beside ours
 
-MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). All three files may
-also be Calculon's or vTrain's, and MODEL a trace of PyTorch's profiler. docs/mover.md and docs/schemas describe all
-files.
+MODEL is in our own form, a config.json of Hugging Face (docs/mover.md lists the families) or a trace of PyTorch's
+profiler. All three files may also be Calculon's or vTrain's. docs/mover.md and docs/schemas describe all files.
 )help";
 
 /// Raw holds the options as typed.
 struct Raw {
     std::string device_memory, kinds = "activations,optimizer", least = "1M", rules = "ours";
-    bool validate = false, smallest = false;
+    bool validate = false, smallest = false, layers = false;
 };
 
 void declare(OptionParser& app, Options& options, Raw& raw) {
@@ -93,6 +92,15 @@ void declare(OptionParser& app, Options& options, Raw& raw) {
         ->excludes("--trace")
         ->excludes("--draw")
         ->excludes("--measured");
+    app.add_flag("--layers", raw.layers,
+                 "what each layer has on one device instead: parameters, what it keeps, times")
+        ->needs(model)
+        ->excludes("--device-memory")
+        ->excludes("--out")
+        ->excludes("--trace")
+        ->excludes("--draw")
+        ->excludes("--measured")
+        ->excludes("--smallest");
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);
@@ -164,6 +172,7 @@ Problem read(const OptionParser& app, const Raw& raw, Options& options) {
     if (app.count("--check") > 0) options.mode = Mode::check;
     if (options.mode != Mode::plan) return std::nullopt;
     if (raw.smallest) options.mode = Mode::smallest;
+    if (raw.layers) options.mode = Mode::layers;
     if (app.count("--model") == 0)
         return "--model, --parallel and --cluster say what to plan, --check and --validate do "
                "without; gradcoll move --help shows more";

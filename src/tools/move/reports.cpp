@@ -51,6 +51,36 @@ std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     return most;
 }
 
+/// Returns a line that says what is not simulated, if there is such.
+std::string left_out_of(const Model& model) {
+    return model.left_out.empty() ? std::string() : model.left_out + "\n\n";
+}
+
+std::int64_t kept_by(const DeviceLayer& layer) {
+    std::int64_t bytes = 0;
+    for (const LayerPart& part : layer.parts)
+        for (const KeptPart& kept : part.kept) bytes += kept.bytes;
+    return bytes;
+}
+
+/// Returns what layers from the first to the last, which are alike, have each.
+std::string layers_text(const DeviceLayer& first, const DeviceLayer& last) {
+    Tick forward = 0, backward = 0;
+    std::string parts;
+    for (const LayerPart& part : first.parts) {
+        forward += part.forward;
+        backward += part.backward;
+        parts += "  " + part.name;
+        for (std::size_t k = 0; k < part.kept.size(); ++k)
+            fmt::format_to(std::back_inserter(parts), "{} {} {}", k == 0 ? ":" : ",",
+                           part.kept[k].name, part.kept[k].bytes);
+        parts += "\n";
+    }
+    return fmt::format("{}{}: {} parameters, keeps {} bytes, forward {}, backward {}\n{}",
+                       first.name, &first == &last ? "" : " to " + last.name, first.parameters,
+                       kept_by(first), time_of(forward), time_of(backward), parts);
+}
+
 /// Returns what a rule has counted; nothing for ours.
 std::string counted_text(Rule rule, std::int64_t counted) {
     if (rule == Rule::ours) return {};
@@ -98,8 +128,9 @@ std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) 
 }
 
 std::string peak_report(const Scene& scene) {
-    std::string text =
-        "At the peak of each rank, with nothing moved:\n\n" + fmt::format("{:>5}", "rank");
+    std::string text = left_out_of(scene.description.model) +
+                       "At the peak of each rank, with nothing moved:\n\n" +
+                       fmt::format("{:>5}", "rank");
     for (int kind = 0; kind < memory_kinds; ++kind)
         text += fmt::format("{:>13}", name_of(static_cast<MemoryKind>(kind)));
     text += "  while it runs\n";
@@ -115,14 +146,36 @@ std::string peak_report(const Scene& scene) {
     return text + "\n";
 }
 
+std::string layers_report(const Model& model, const std::vector<DeviceLayer>& layers) {
+    std::string text = left_out_of(model) + "On one device, of one micro-batch:\n\n";
+    std::int64_t parameters = 0, kept = 0;
+    for (const DeviceLayer& layer : layers) {
+        parameters += layer.parameters;
+        kept += kept_by(layer);
+    }
+    for (std::size_t l = 0; l < layers.size();) {
+        std::size_t end = l + 1;
+        while (end < layers.size() && layers[end].parts == layers[l].parts &&
+               layers[end].parameters == layers[l].parameters)
+            ++end;
+        text += layers_text(layers[l], layers[end - 1]);
+        l = end;
+    }
+    return text + fmt::format("\n{} layers: {} parameters, {} bytes kept\n", layers.size(),
+                              parameters, kept);
+}
+
 std::string smallest_report(const Scene& scene, const std::vector<RuleRows>& rules) {
     std::int64_t peak = 0;
     for (const RankProgram& rank : scene.program.ranks)
         peak = std::max(peak, peak_of(memory_of(rank)).bytes);
-    std::string text = fmt::format(
-        "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
-        "{:>12}{:>10}{:>16}{:>14}\n",
-        bytes_of(peak), bytes_of(peak / 200), "slower by", "rule", "device memory", "slower there");
+    std::string text =
+        left_out_of(scene.description.model) +
+        fmt::format(
+            "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
+            "{:>12}{:>10}{:>16}{:>14}\n",
+            bytes_of(peak), bytes_of(peak / 200), "slower by", "rule", "device memory",
+            "slower there");
     const std::size_t slowdowns = rules.front().rows.size();
     for (std::size_t n = 0; n < slowdowns; ++n)
         for (const auto& [rule, rows] : rules)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mover/analysis/layers.hpp"
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
@@ -19,6 +20,10 @@ std::string plan_report(const gradcoll::mover::Scene& scene,
 
 /// Returns what a rank's device holds at its peak, with nothing moved.
 std::string peak_report(const gradcoll::mover::Scene& scene);
+
+/// Returns what each layer has on one device, with nothing recomputed; equal ones stand together.
+std::string layers_report(const gradcoll::mover::Model& model,
+                          const std::vector<gradcoll::mover::DeviceLayer>& layers);
 
 /// Compares the peak of a trace with that of the rank that holds most: in all, and without what
 /// stays from step to step.
