@@ -92,6 +92,32 @@ constexpr std::array counted = {
     Counted{R"({"model_type": "llama4", "text_config": {"num_local_experts": 128,
                 "interleave_moe_layer_step": 2}})",
             400'711'848'960},
+    Counted{R"({"model_type": "mamba2", "vocab_size": 50288, "hidden_size": 2560, "num_heads": 80,
+                "n_groups": 1})",
+            2'831'336'960},
+    Counted{R"({"model_type": "falcon_h1", "vocab_size": 130049, "hidden_size": 3072,
+                "intermediate_size": 12288, "num_hidden_layers": 44, "num_attention_heads": 12,
+                "num_key_value_heads": 2, "head_dim": 128, "mamba_d_ssm": 3072,
+                "mamba_n_heads": 24})",
+            7'585'519'712},
+    Counted{R"({"model_type": "modernbert"})", 149'655'232},
+    Counted{R"({"model_type": "modernbert", "hidden_size": 1024, "intermediate_size": 2624,
+                "num_hidden_layers": 28, "num_attention_heads": 16})",
+            395'881'664},
+    Counted{R"({"model_type": "vit", "hidden_size": 1024, "intermediate_size": 4096,
+                "num_hidden_layers": 24, "num_attention_heads": 16, "num_labels": 1000})",
+            304'326'632},
+    Counted{R"({"model_type": "t5", "d_model": 1024, "d_ff": 16384, "d_kv": 128,
+                "num_layers": 24, "num_heads": 32})",
+            2'851'598'336},
+    Counted{R"({"model_type": "t5", "d_model": 1024, "d_ff": 2816, "num_layers": 24,
+                "num_heads": 16, "feed_forward_proj": "gated-gelu"})",
+            750'251'008},
+    Counted{R"({"model_type": "whisper", "vocab_size": 51866, "num_mel_bins": 128,
+                "d_model": 1280, "encoder_layers": 32, "encoder_attention_heads": 20,
+                "encoder_ffn_dim": 5120, "decoder_layers": 32, "decoder_attention_heads": 20,
+                "decoder_ffn_dim": 5120})",
+            1'543'490'560},
 };
 
 TEST(MoverConfig, ParametersAreThoseThatTransformersBuilds) {
@@ -101,8 +127,9 @@ TEST(MoverConfig, ParametersAreThoseThatTransformersBuilds) {
 }
 
 TEST(MoverConfig, TensorParallelismSplitsWhatItMay) {
-    for (const char* config : {R"({"model_type": "deepseek_v3"})", R"({"model_type": "mixtral"})",
-                               R"({"model_type": "qwen2"})"}) {
+    for (const char* config :
+         {R"({"model_type": "deepseek_v3"})", R"({"model_type": "mixtral"})",
+          R"({"model_type": "qwen2"})", R"({"model_type": "mamba2"})", R"({"model_type": "t5"})"}) {
         const double whole =
             static_cast<double>(parameters_of(layers_of_text(config, "sequence=16")));
         const double split =
@@ -199,6 +226,92 @@ TEST(MoverConfig, LayersOfLlama4Differ) {
     }
 }
 
+TEST(MoverConfig, AStateSpaceKeepsWhatItProjectsAndScans) {
+    const auto layers = layers_of_text(R"({"model_type": "mamba2"})", "sequence=16");
+    const LayerPart& states = layers[1].parts[0];
+    EXPECT_EQ(16 * (2 * 8192 + 2 * 8 * 128 + 128) * 2, bytes_of(states, "projected"));
+    EXPECT_EQ(16 * 8192 * 2, bytes_of(states, "scanned"));
+    EXPECT_EQ(16 * 4096 * 4, layers[1].input_bytes);
+    EXPECT_EQ(1U, layers[1].parts.size());
+}
+
+TEST(MoverConfig, AttentionBesideAStateSpaceReadsTheSameNorm) {
+    const auto layers = layers_of_text(R"({"model_type": "falcon_h1"})", "sequence=16");
+    ASSERT_EQ(3U, layers[1].parts.size());
+    EXPECT_EQ(16 * 4096 * 2, bytes_of(layers[1].parts[0], "norm.in"));
+    EXPECT_EQ(0, bytes_of(layers[1].parts[1], "norm.in"));
+    EXPECT_EQ(16 * 4096 * 2, bytes_of(layers[1].parts[1], "qkv.in"));
+}
+
+TEST(MoverConfig, ADecoderLooksAtAllThatItsEncoderReturns) {
+    const auto layers = layers_of_text(R"({"model_type": "whisper"})", "sequence=16");
+    ASSERT_EQ(12U, layers.size());
+    EXPECT_EQ("encoder end", layers[5].name);
+    EXPECT_EQ(1500 * 384 * 2, bytes_of(layers[5].parts[0], "encoder.out"));
+    EXPECT_FALSE(layers[5].recomputable);
+    EXPECT_EQ("decoder embedding", layers[6].name);
+    EXPECT_EQ("layer 4", layers[7].name);
+    const LayerPart& cross = layers[7].parts[1];
+    EXPECT_EQ(16 * 384 * 2, bytes_of(cross, "query"));
+    EXPECT_EQ(1500 * 384 * 2, bytes_of(cross, "key"));
+    EXPECT_EQ(1500 * 384 * 2, bytes_of(layers[1].parts[0], "query"));
+    const auto refused =
+        layers_on_device(model_of_text(R"({"model_type": "whisper"})"),
+                         *parallel_of(*read_document("--parallel", "pipeline=2,micro_batches=2")),
+                         *cluster_of(*document_of_text("f", cluster_text)));
+    EXPECT_EQ("pipeline: found 2, allowed is 1 for a model of encoder and decoder",
+              refused.status().message());
+}
+
+TEST(MoverConfig, DistancesAreMadeOnceForAllBlocksOfASide) {
+    const auto layers = layers_of_text(R"({"model_type": "t5"})", "sequence=16");
+    std::vector<std::string> names;
+    for (const DeviceLayer& layer : layers)
+        if (layer.parts[0].name == "distances") {
+            names.push_back(layer.name);
+            EXPECT_EQ(32 * 8, layer.parameters);
+            EXPECT_EQ(8 * 16 * 16 * 2, bytes_of(layer.parts[0], "out"));
+            EXPECT_FALSE(layer.recomputable);
+        }
+    EXPECT_EQ((std::vector<std::string>{"encoder distances", "decoder distances"}), names);
+}
+
+TEST(MoverConfig, AnActivationThatKeepsItsResultKeepsNothingMore) {
+    const auto up = [](const std::string& more) {
+        const auto layers = layers_of_text(R"({"model_type": "t5")" + more + "}", "sequence=16");
+        return bytes_of(layers[2].parts[1], "up.out");
+    };
+    EXPECT_EQ(0, up(R"(, "dropout_rate": 0)"));
+    EXPECT_EQ(16 * 2048 * 2, up(""));
+    EXPECT_EQ(16 * 2048 * 2, up(R"(, "dropout_rate": 0, "feed_forward_proj": "gelu")"));
+}
+
+TEST(MoverConfig, PatchesOfAnImageAreTokens) {
+    const std::string vit = R"({"model_type": "vit")";
+    const auto model = model_of_text(vit + R"(, "image_size": [224, 112], "patch_size": 14})");
+    EXPECT_EQ(16 * 8 + 1, std::get<TransformerModel>(model.body).sequence);
+    const auto layers =
+        layers_of_text(vit + R"(, "id2label": {"0": "cat", "1": "dog"}})", "data=1");
+    EXPECT_EQ(3 * 224 * 224 * 2, bytes_of(layers[0].parts[0], "pixels"));
+    EXPECT_EQ(2 * 4, bytes_of(layers.back().parts[0], "logits"));
+}
+
+TEST(MoverConfig, AFirstBlockMayHaveNoNorm) {
+    const auto layers = layers_of_text(R"({"model_type": "modernbert"})", "sequence=16");
+    EXPECT_EQ(16 * 768 * 2, bytes_of(layers[0].parts[0], "norm.in"));
+    EXPECT_EQ(0, bytes_of(layers[1].parts[0], "norm.in"));
+    EXPECT_EQ(16 * 768 * 2, bytes_of(layers[2].parts[0], "norm.in"));
+    EXPECT_EQ(16 * 3 * 768 * 2, bytes_of(layers[2].parts[0], "value"));
+    EXPECT_EQ(16 * 768 * 2, bytes_of(layers.back().parts[0], "dense_norm.in"));
+}
+
+TEST(MoverConfig, WithoutASequenceOneHasToBeGiven) {
+    const auto refused = layers_on_device(model_of_text(R"({"model_type": "mamba2"})"), {},
+                                          *cluster_of(*document_of_text("f", cluster_text)));
+    EXPECT_EQ("sequence: is missing: the model does not say how many tokens a sample has",
+              refused.status().message());
+}
+
 TEST(MoverConfig, MasksAreKeptWhereSomethingIsDropped) {
     const std::string neox = R"({"model_type": "gpt_neox")";
     EXPECT_FALSE(std::get<TransformerModel>(model_of_text(neox + "}").body).dropout);
@@ -227,9 +340,10 @@ TEST(MoverConfig, TheOuterFileSaysWhetherTheHeadIsTied) {
 TEST(MoverConfig, WhatIsWrongIsNamed) {
     const auto fault = [](const std::string& text) { return fault_of(model_of, text); };
     EXPECT_EQ(
-        "f: /model_type: found \"rwkv\", allowed are deepseek_v3, gemma3, gemma3_text, glm4_moe, "
-        "gpt2, gpt_neox, gpt_oss, llama, llama4, llama4_text, ministral3, mistral, mistral3, "
-        "mixtral, phi3, qwen2, qwen2_vl, qwen2_vl_text, qwen3, qwen3_moe",
+        "f: /model_type: found \"rwkv\", allowed are deepseek_v3, falcon_h1, gemma3, gemma3_text, "
+        "glm4_moe, gpt2, gpt_neox, gpt_oss, llama, llama4, llama4_text, mamba2, ministral3, "
+        "mistral, mistral3, mixtral, modernbert, phi3, qwen2, qwen2_vl, qwen2_vl_text, qwen3, "
+        "qwen3_moe, t5, vit, whisper",
         fault(R"({"model_type": "rwkv"})"));
     EXPECT_TRUE(fault(R"({"model_type": "gemma3", "text_config": {"model_type": "bert"}})")
                     .starts_with("f: /text_config/model_type: found \"bert\", allowed are "));
@@ -245,6 +359,18 @@ TEST(MoverConfig, WhatIsWrongIsNamed) {
               fault(R"({"model_type": "gpt2", "add_cross_attention": true})"));
     EXPECT_EQ("f: /mlp_only_layers: found an array, allowed is an array of layers' numbers",
               fault(R"({"model_type": "qwen3_moe", "mlp_only_layers": [-1]})"));
+    EXPECT_EQ("f: /text_config: is missing", fault(R"({"model_type": "gemma3"})"));
+    EXPECT_EQ("f: /per_layer_config: found an object, figures of single layers are not read",
+              fault(R"({"model_type": "llama", "per_layer_config": {"0": {}}})"));
+    EXPECT_EQ("f: /hidden_size: found 1600, gpt2 calls it n_embd",
+              fault(R"({"model_type": "gpt2", "hidden_size": 1600})"));
+    EXPECT_EQ("", fault(R"({"model_type": "whisper", "hidden_size": 384, "d_model": 384})"));
+    EXPECT_EQ("f: /num_heads: found 7, allowed are divisors of 8192",
+              fault(R"({"model_type": "mamba2", "num_heads": 7})"));
+    EXPECT_EQ("f: /patch_size: found an array, allowed are a number, or height and width",
+              fault(R"({"model_type": "vit", "patch_size": [16]})"));
+    EXPECT_EQ("f: /is_encoder_decoder: found false, allowed is true",
+              fault(R"({"model_type": "t5", "is_encoder_decoder": false})"));
     EXPECT_EQ("f: /text_config: found an array, allowed is an object",
               fault(R"({"model_type": "llama4", "text_config": []})"));
 }

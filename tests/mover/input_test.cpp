@@ -127,6 +127,10 @@ TEST(MoverInput, AnyTextIsReadOrRefused) {
         R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 8})",
         R"({"model_type": "llama4", "text_config": {"num_hidden_layers": 2, "moe_layers": [1],
             "no_rope_layers": [0, 1], "layer_types": ["full_attention", "full_attention"]}})",
+        R"({"model_type": "mamba2", "num_hidden_layers": 2, "expand": 2, "num_heads": 8})",
+        R"({"model_type": "vit", "image_size": [32, 16], "patch_size": 8, "id2label": {}})",
+        R"({"model_type": "whisper", "encoder_layers": 2, "decoder_layers": 1, "d_model": 12})",
+        R"({"model_type": "t5", "num_layers": 2, "feed_forward_proj": "gated-gelu"})",
         R"({"model_type": "qwen3_moe", "num_experts": 4, "mlp_only_layers": [0]})",
         R"({"pipeline": 4, "virtual_stages": 2, "micro_batches": 8, "recompute": "full"})"};
     std::mt19937_64 chance(1);

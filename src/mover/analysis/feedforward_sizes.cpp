@@ -13,8 +13,11 @@ void add_feedforward(const StepSizes& step, const FeedForward& feedforward,
     const std::int64_t hidden = step.model.hidden;
     const std::int64_t width = size_product({chosen, feedforward.width});
     out.keep(prefix + "down.in", width, Split::by_tensor);
-    if (!step.fused_activation) out.keep(prefix + "up.out", width, Split::by_tensor);
+    const bool result_is_kept = feedforward.of_positive && !feedforward.drops_inside;
+    if (!step.fused_activation && !result_is_kept)
+        out.keep(prefix + "up.out", width, Split::by_tensor);
     if (feedforward.gated) out.keep(prefix + "gate.out", width, Split::by_tensor);
+    if (feedforward.drops_inside) out.keep(prefix + "inner.mask", width, Split::by_tensor, 1);
     out.products(count, chosen, hidden, (feedforward.gated ? 2 : 1) * feedforward.width,
                  feedforward.up_bias, Matrix::split_outputs);
     out.products(count, chosen, feedforward.width, hidden, feedforward.down_bias,

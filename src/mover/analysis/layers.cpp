@@ -92,7 +92,7 @@ std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
     if (const auto* transformer = std::get_if<TransformerModel>(&model.body)) {
         const std::int64_t sequence =
             parallel.sequence > 0 ? parallel.sequence : transformer->sequence;
-        return size_product({transformer->number_bytes, sequence, parallel.micro_batch_size,
+        return size_product({flow_bytes(*transformer), sequence, parallel.micro_batch_size,
                              transformer->hidden}) /
                (parallel.sequence_parallel ? parallel.tensor : 1);
     }

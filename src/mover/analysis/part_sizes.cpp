@@ -5,14 +5,20 @@
 
 namespace gradcoll::mover {
 StepSizes::StepSizes(const TransformerModel& of_model, const Parallel& parallel,
-                     const Cluster& of_cluster)
+                     const Cluster& of_cluster, bool in_encoder)
     : model(of_model),
       cluster(of_cluster),
       tensor(parallel.tensor),
       outside(parallel.sequence_parallel ? parallel.tensor : 1),
       fused_activation(parallel.fused_activation),
+      samples(parallel.micro_batch_size),
       sequence(parallel.sequence > 0 ? parallel.sequence : model.sequence),
-      tokens(size_product({sequence, parallel.micro_batch_size})) {}
+      tokens(0),
+      encoder_sequence(model.encoder_sequence > 0 ? model.encoder_sequence : sequence),
+      encoder_tokens(size_product({encoder_sequence, samples})) {
+    if (in_encoder) sequence = encoder_sequence;
+    tokens = size_product({sequence, samples});
+}
 
 Tick given_or(double given_us, Tick estimated) {
     return given_us >= 0 ? ticks_of_seconds(given_us * 1e-6) : estimated;
@@ -43,7 +49,7 @@ std::int64_t numbers_of(Norm norm, std::int64_t width) {
     return 0;
 }
 
-PartSizes::PartSizes(const StepSizes& step, std::string name) : step_(step) {
+PartSizes::PartSizes(const StepSizes& step, std::string name) : step_(step), tokens_(step.tokens) {
     out_.part.name = std::move(name);
 }
 
@@ -63,15 +69,17 @@ void PartSizes::keep(const std::string& name, std::int64_t width, Split split,
                      std::int64_t number_bytes) {
     const std::int64_t bytes = number_bytes > 0 ? number_bytes : step_.model.number_bytes;
     out_.part.kept.push_back(
-        {name, divided_up(size_product({bytes, step_.tokens, width}), shares(split))});
+        {name, divided_up(size_product({bytes, tokens_, width}), shares(split))});
 }
 
-void PartSizes::keep_core(const std::string& name, std::int64_t heads, std::int64_t number_bytes) {
+void PartSizes::keep_core(const std::string& name, std::int64_t heads, std::int64_t seen,
+                          std::int64_t number_bytes) {
     out_.part.kept.push_back(
-        {name,
-         divided_up(size_product({number_bytes, heads, step_.tokens, step_.sequence}),
-                    step_.tensor),
-         true});
+        {name, divided_up(size_product({number_bytes, heads, tokens_, seen}), step_.tensor), true});
+}
+
+void PartSizes::keep_shared(const std::string& name, std::int64_t bytes, Split split) {
+    out_.part.kept.push_back({name, divided_up(bytes, shares(split))});
 }
 
 void PartSizes::norm(Norm norm, const std::string& name, std::int64_t width, std::int64_t group,
@@ -89,11 +97,11 @@ void PartSizes::products(std::int64_t count, std::int64_t chosen, std::int64_t i
                          std::int64_t outputs, bool bias, Matrix matrix) {
     const std::int64_t numbers = size_product({count, inputs, outputs});
     const std::int64_t shift = bias ? size_product({count, outputs}) : 0;
-    const double flops = 2.0 * wide(step_.tokens) * wide(chosen) * wide(inputs) * wide(outputs);
+    const double flops = 2.0 * wide(tokens_) * wide(chosen) * wide(inputs) * wide(outputs);
     (matrix == Matrix::whole ? whole_flops_ : split_flops_) += flops;
     (matrix == Matrix::whole ? whole_ : split_matrices_) += numbers;
     (matrix == Matrix::split_outputs ? split_vectors_ : whole_) += shift;
-    const double taken = std::min(wide(count), wide(step_.tokens) * wide(chosen));
+    const double taken = std::min(wide(count), wide(tokens_) * wide(chosen));
     unread_ += (wide(count) - taken) * wide(inputs) * wide(outputs) /
                wide(matrix == Matrix::whole ? 1 : step_.tensor);
 }
@@ -102,9 +110,14 @@ void PartSizes::learn(std::int64_t numbers, Split split) {
     (split == Split::by_tensor ? split_vectors_ : whole_) += numbers;
 }
 
-void PartSizes::core(std::int64_t flops_of_pair, std::int64_t window) {
-    const std::int64_t seen = window > 0 ? std::min(window, step_.sequence) : step_.sequence;
-    core_flops_ += wide(flops_of_pair) * wide(step_.tokens) * wide(seen);
+void PartSizes::table(std::int64_t rows, Split split) {
+    const std::int64_t numbers = size_product({rows, step_.model.hidden});
+    learn(numbers, split);
+    unread_ += wide(numbers) / wide(shares(split));
+}
+
+void PartSizes::core(std::int64_t flops_of_pair, std::int64_t seen) {
+    core_flops_ += wide(flops_of_pair) * wide(tokens_) * wide(seen);
 }
 
 SizedPart PartSizes::finish(const GivenTimes& given) {

@@ -8,16 +8,18 @@
 
 namespace gradcoll::mover {
 
-/// StepSizes has what all parts share. It refers to its arguments.
+/// StepSizes has what the parts of blocks of one kind share. It refers to its arguments.
 struct StepSizes {
-    StepSizes(const TransformerModel& model, const Parallel& parallel, const Cluster& cluster);
+    StepSizes(const TransformerModel& model, const Parallel& parallel, const Cluster& cluster,
+              bool in_encoder);
 
     const TransformerModel& model;
     const Cluster& cluster;
     std::int64_t tensor;   ///< devices that share what tensor parallelism splits
     std::int64_t outside;  ///< devices that share what it does not split
     bool fused_activation;
-    std::int64_t sequence, tokens;
+    std::int64_t samples, sequence, tokens;
+    std::int64_t encoder_sequence, encoder_tokens;
 };
 
 /// Split says what the devices of a tensor-parallel group share of something.
@@ -57,8 +59,11 @@ class PartSizes {
     /// Adds a tensor of `width` numbers for each token; `number_bytes` 0: those of activations.
     void keep(const std::string& name, std::int64_t width, Split split,
               std::int64_t number_bytes = 0);
-    /// Adds a tensor of one number for each token, head and token that it sees.
-    void keep_core(const std::string& name, std::int64_t heads, std::int64_t number_bytes);
+    /// Adds a tensor of one number for each token, head and token that it may see.
+    void keep_core(const std::string& name, std::int64_t heads, std::int64_t seen,
+                   std::int64_t number_bytes);
+    /// Adds a tensor that all samples share.
+    void keep_shared(const std::string& name, std::int64_t bytes, Split split);
     /// Adds a norm over groups of `group` numbers of `width`, which all learn the same. It keeps
     /// its input under `name`.
     void norm(Norm norm, const std::string& name, std::int64_t width, std::int64_t group,
@@ -69,8 +74,12 @@ class PartSizes {
     void products(std::int64_t count, std::int64_t chosen, std::int64_t inputs,
                   std::int64_t outputs, bool bias, Matrix matrix);
     void learn(std::int64_t numbers, Split split);
-    /// Adds the core of attention: two products of each token with those that it sees.
-    void core(std::int64_t flops_of_pair, std::int64_t window);
+    /// Adds a table of rows as wide as what flows through the blocks; few of them are read.
+    void table(std::int64_t rows, Split split);
+    /// Adds the core of attention: products of each token with so many that it sees.
+    void core(std::int64_t flops_of_pair, std::int64_t seen);
+    /// Sets how many tokens what is added from now on has; at first, those of the step.
+    void set_tokens(std::int64_t tokens) { tokens_ = tokens; }
 
     SizedPart finish(const GivenTimes& given);
 
@@ -78,16 +87,21 @@ class PartSizes {
     std::int64_t shares(Split split) const;
 
     const StepSizes& step_;
+    std::int64_t tokens_;
     SizedPart out_;
     std::int64_t split_matrices_ = 0, split_vectors_ = 0, whole_ = 0, norms_ = 0;
     double split_flops_ = 0, whole_flops_ = 0, core_flops_ = 0;
-    double unread_ = 0;  ///< numbers of matrices that no token takes
+    double unread_ = 0;  ///< numbers of matrices that no token takes, and of tables
 };
 
 // Each adds what the part keeps, learns and computes, but its norms around it.
 void add_body(const StepSizes& step, const SelfAttention& attention, PartSizes& out);
 void add_body(const StepSizes& step, const LatentAttention& attention, PartSizes& out);
+void add_body(const StepSizes& step, const StateSpace& states, PartSizes& out);
 void add_body(const StepSizes& step, const FeedForward& feedforward, PartSizes& out);
 void add_body(const StepSizes& step, const Experts& experts, PartSizes& out);
+void add_body(const StepSizes& step, const Distances& distances, PartSizes& out);
+void add_body(const StepSizes& step, const EncoderEnd& end, PartSizes& out);
+void add_body(const StepSizes& step, const Lookup& lookup, PartSizes& out);
 
 }  // namespace gradcoll::mover

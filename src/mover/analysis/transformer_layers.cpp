@@ -3,81 +3,70 @@
 
 #include <algorithm>
 
-#include "mover/analysis/part_sizes.hpp"
+#include "mover/analysis/end_sizes.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
-/// Returns the bytes of `bytes` for each number of what flows through the blocks.
-std::int64_t of_row(const StepSizes& step, std::int64_t bytes) {
-    return divided_up(size_product({bytes, step.tokens, step.model.hidden}), step.outside);
+// Each returns the name of a part of such a body.
+const char* name_of(const SelfAttention& attention) {
+    return attention.over_encoder ? "cross_attention" : "attention";
+}
+const char* name_of(const LatentAttention& /*body*/) {
+    return "attention";
+}
+const char* name_of(const StateSpace& /*body*/) {
+    return "states";
+}
+const char* name_of(const FeedForward& /*body*/) {
+    return "feedforward";
+}
+const char* name_of(const Experts& /*body*/) {
+    return "feedforward";
+}
+const char* name_of(const Distances& /*body*/) {
+    return "distances";
+}
+const char* name_of(const EncoderEnd& /*body*/) {
+    return "end";
+}
+const char* name_of(const Lookup& /*body*/) {
+    return "lookup";
 }
 
-/// Returns the numbers of the table of words on one device.
-std::int64_t table_numbers(const StepSizes& step) {
-    return divided_up(size_product({step.model.vocabulary, step.model.hidden}), step.tensor);
-}
-
-DeviceLayer embedding(const StepSizes& step) {
-    const TransformerModel& model = step.model;
-    DeviceLayer layer{.name = "embedding", .place = LayerPlace::first, .recomputable = false};
-    layer.parameters = table_numbers(step) + size_product({model.positions, model.hidden});
-    LayerPart& part = layer.parts.emplace_back();
-    part.name = "lookup";
-    if (model.dropout) part.kept.push_back({"mask", of_row(step, 1)});
-    const double row = wide(size_product({step.tokens, model.hidden}));
-    // The rows are copied, with no arithmetic and no sums over devices.
-    part.forward = given_or(model.embedding_times.forward_us,
-                            roofline_ticks(step.cluster, 0, 2.0 * wide(model.number_bytes) * row));
-    part.backward = given_or(model.embedding_times.backward_us, part.forward);
-    return layer;
-}
-
-/// Returns the last norm, the product with the vocabulary, and the loss as one layer.
-DeviceLayer head(const StepSizes& step, bool own_table) {
-    const TransformerModel& model = step.model;
-    DeviceLayer layer{.name = "head", .place = LayerPlace::last, .recomputable = false};
-    layer.parameters =
-        numbers_of(model.last_norm, model.hidden) + (own_table ? table_numbers(step) : 0);
-    LayerPart& part = layer.parts.emplace_back();
-    part.name = "loss";
-    const std::int64_t logits =
-        divided_up(size_product({4, step.tokens, model.vocabulary}), step.tensor);
-    part.kept = {{"norm.in", of_row(step, model.number_bytes)},
-                 {"product.in", of_row(step, model.number_bytes)},
-                 {"logits", logits}};
-    if (model.loss == Loss::eager) {
-        part.workspace_bytes = logits;
-        part.backward_workspace_bytes = size_product({2, logits});
-    }
-    const double flops = 2.0 * wide(size_product({step.tokens, model.hidden})) *
-                         wide(model.vocabulary) / wide(step.tensor);
-    set_times(step, model.head_times, flops, 2.0 * wide(layer.parameters), part);
-    return layer;
-}
-
-const char* name_of(const Part& part) {
-    const bool is_feedforward = std::holds_alternative<FeedForward>(part.body) ||
-                                std::holds_alternative<Experts>(part.body);
-    return is_feedforward ? "feedforward" : "attention";
+bool drops(const TransformerModel& model, const Part& part) {
+    if (const auto* end = std::get_if<EncoderEnd>(&part.body)) return model.dropout && end->drops;
+    return model.dropout && !std::holds_alternative<Distances>(part.body);
 }
 
 SizedPart sized(const StepSizes& step, const Part& part) {
     const std::int64_t hidden = step.model.hidden;
-    PartSizes sizes(step, name_of(part));
+    PartSizes sizes(step, std::visit([](const auto& body) { return name_of(body); }, part.body));
     if (part.beside)
         sizes.learn(numbers_of(part.norm_before, hidden), Split::never);
     else
         sizes.norm(part.norm_before, "norm.in", hidden, hidden, Split::along_sequence);
     std::visit([&](const auto& body) { add_body(step, body, sizes); }, part.body);
-    if (step.model.dropout) sizes.keep("mask", hidden, Split::along_sequence, 1);
+    if (drops(step.model, part)) sizes.keep("mask", hidden, Split::along_sequence, 1);
     sizes.norm(part.norm_behind, "norm_behind.in", hidden, hidden, Split::along_sequence);
     return sizes.finish(part.times);
 }
 
+/// Returns the name of a block that is none of those that are numbered, or "".
+std::string name_of_seam(const Block& block) {
+    const auto& body = block.parts.front().body;
+    if (std::holds_alternative<Distances>(body))
+        return block.in_encoder ? "encoder distances" : "decoder distances";
+    if (std::holds_alternative<EncoderEnd>(body)) return "encoder end";
+    if (std::holds_alternative<Lookup>(body)) return "decoder embedding";
+    return "";
+}
+
 DeviceLayer layer_of(const StepSizes& step, const Block& block) {
-    DeviceLayer layer;
-    layer.input_bytes = of_row(step, step.model.number_bytes);
+    DeviceLayer layer{.name = name_of_seam(block)};
+    // What a seam returns is kept for all blocks behind it.
+    layer.recomputable = layer.name.empty();
+    layer.input_bytes = of_row(step, flow_bytes(step.model));
     for (const Part& part : block.parts) {
         SizedPart one = sized(step, part);
         layer.parameters += one.parameters;
@@ -86,14 +75,15 @@ DeviceLayer layer_of(const StepSizes& step, const Block& block) {
     return layer;
 }
 
-/// Returns 0 for parts without attention.
+/// Returns 0 for parts without heads.
 std::int64_t heads_of(const Part& part) {
     if (const auto* attention = std::get_if<SelfAttention>(&part.body)) return attention->heads;
     if (const auto* attention = std::get_if<LatentAttention>(&part.body)) return attention->heads;
+    if (const auto* states = std::get_if<StateSpace>(&part.body)) return states->heads;
     return 0;
 }
 
-Status check_split(const TransformerModel& model, std::int64_t tensor) {
+Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
     for (const Block& block : model.blocks)
         for (const Part& part : block.parts)
             if (heads_of(part) % tensor != 0)
@@ -104,20 +94,37 @@ Status check_split(const TransformerModel& model, std::int64_t tensor) {
     return {};
 }
 
+bool has_encoder(const TransformerModel& model) {
+    return std::any_of(model.blocks.begin(), model.blocks.end(),
+                       [](const Block& block) { return block.in_encoder; });
+}
+
+Status check_strategy(const TransformerModel& model, const Parallel& parallel) {
+    if (model.sequence == 0 && parallel.sequence == 0)
+        return {Code::invalid_argument,
+                "sequence: is missing: the model does not say how many tokens a sample has"};
+    if (parallel.pipeline > 1 && has_encoder(model))
+        return {Code::invalid_argument,
+                fmt::format("pipeline: found {}, allowed is 1 for a model of encoder and decoder",
+                            parallel.pipeline)};
+    return check_tensor(model, parallel.tensor);
+}
+
 }  // namespace
 
 Result<std::vector<DeviceLayer>> layers_of(const TransformerModel& model, const Parallel& parallel,
                                            const Cluster& cluster) {
-    GRADCOLL_TRY(check_split(model, parallel.tensor));
-    const StepSizes step(model, parallel, cluster);
+    GRADCOLL_TRY(check_strategy(model, parallel));
+    const StepSizes step(model, parallel, cluster, false),
+        of_encoder(model, parallel, cluster, true);
     std::vector<DeviceLayer> layers;
-    if (model.vocabulary > 0) layers.push_back(embedding(step));
+    if (model.vocabulary > 0) layers.push_back(embedding(has_encoder(model) ? of_encoder : step));
     std::int64_t number = 0;
     for (const Block& block : model.blocks) {
-        const DeviceLayer layer = layer_of(step, block);
+        const DeviceLayer layer = layer_of(block.in_encoder ? of_encoder : step, block);
         for (std::int64_t copy = 0; copy < block.repeat; ++copy) {
             layers.push_back(layer);
-            layers.back().name = fmt::format("layer {}", number++);
+            if (layer.name.empty()) layers.back().name = fmt::format("layer {}", number++);
         }
     }
     // The first and the last pipeline rank each need the table, even if it is shared.

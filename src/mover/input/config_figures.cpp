@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "mover/input/model.hpp"
 #include "topology/json_value.hpp"
 
 namespace gradcoll::mover {
@@ -14,7 +13,10 @@ namespace {
 /// Returns whether the model keeps masks: any probability of dropping is above 0.
 bool drops(Fields& in) {
     double most = 0;
-    for (const char* key : {"resid_pdrop", "hidden_dropout", "attn_pdrop", "attention_dropout"}) {
+    for (const char* key :
+         {"resid_pdrop", "hidden_dropout", "attn_pdrop", "embd_pdrop", "attention_dropout",
+          "hidden_dropout_prob", "attention_probs_dropout_prob", "dropout_rate", "dropout",
+          "embedding_dropout", "mlp_dropout"}) {
         double probability = 0;
         in.number(key, 0, 1, probability);
         most = std::max(most, probability);
@@ -26,18 +28,14 @@ bool drops(Fields& in) {
 
 Figures read_figures(Fields& in, TransformerModel& out, const FigureNames& names) {
     Figures figures;
-    in.require({names.layers, names.hidden, names.heads, "vocab_size", names.positions});
-    in.integer(names.layers, 1, most_layers, figures.layers);
-    in.integer(names.hidden, 1, most_wide, out.hidden);
-    in.integer(names.heads, 1, most_wide, figures.heads);
-    if (!names.feedforward.empty()) {
-        in.require({names.feedforward});
-        in.integer(names.feedforward, 1, most_wide, figures.feedforward);
-    }
-    in.integer("vocab_size", 1, most_wide, out.vocabulary);
-    in.integer(names.positions, 1, most_wide, out.sequence);
+    figures.layers = required_at(in, names.layers, 1, most_layers);
+    out.hidden = required_at(in, names.hidden);
+    figures.heads = required_at(in, names.heads);
+    if (!names.feedforward.empty()) figures.feedforward = required_at(in, names.feedforward);
+    if (!names.vocabulary.empty()) out.vocabulary = required_at(in, names.vocabulary);
+    if (!names.positions.empty()) out.sequence = required_at(in, names.positions);
     in.integer("num_key_value_heads", 1, most_wide, figures.kv_heads);
-    in.integer("head_dim", 1, most_wide, figures.head_size);
+    in.integer(names.head_size, 1, most_wide, figures.head_size);
     in.flag("tie_word_embeddings", out.tied);
     out.dropout = drops(in);
     if (!in.done_ignoring_others().ok()) return {};
@@ -57,10 +55,15 @@ bool flag_at(Fields& in, std::string_view key) {
     return flag;
 }
 
-std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least) {
+std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least, std::int64_t most) {
     std::int64_t integer = 0;
-    in.integer(key, least, most_wide, integer);
+    in.integer(key, least, most, integer);
     return integer;
+}
+
+std::int64_t required_at(Fields& in, std::string_view key, std::int64_t least, std::int64_t most) {
+    in.require({key});
+    return integer_at(in, key, least, most);
 }
 
 void refuse_flag(Fields& in, std::string_view key, const std::string& why) {

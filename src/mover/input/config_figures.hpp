@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mover/input/fields.hpp"
-#include "mover/input/transformer.hpp"
+#include "mover/input/model.hpp"
 
 namespace gradcoll::mover {
 
@@ -15,8 +14,11 @@ struct FigureNames {
     std::string_view layers = "num_hidden_layers";
     std::string_view hidden = "hidden_size";
     std::string_view heads = "num_attention_heads";
-    std::string_view feedforward = "intermediate_size";  ///< empty: is not read
+    // Of these an empty one is not read.
+    std::string_view feedforward = "intermediate_size";
     std::string_view positions = "max_position_embeddings";
+    std::string_view vocabulary = "vocab_size";
+    std::string_view head_size = "head_dim";
 };
 
 /// Figures are all 0 if one of them is wrong.
@@ -28,8 +30,12 @@ struct Figures {
 Figures read_figures(Fields& in, TransformerModel& out, const FigureNames& names = {});
 
 bool flag_at(Fields& in, std::string_view key);
-/// Returns 0 if the key is missing, or its value is not from `least` to most_wide.
-std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least = 1);
+/// Returns 0 if the key is missing, or its value is not from `least` to `most`.
+std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least = 1,
+                        std::int64_t most = most_wide);
+/// Records a fault as well if the key is missing.
+std::int64_t required_at(Fields& in, std::string_view key, std::int64_t least = 1,
+                         std::int64_t most = most_wide);
 /// Records a fault if the flag is true.
 void refuse_flag(Fields& in, std::string_view key, const std::string& why);
 

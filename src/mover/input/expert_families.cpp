@@ -3,7 +3,6 @@
 
 #include "mover/input/config_figures.hpp"
 #include "mover/input/families.hpp"
-#include "mover/input/model.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -26,11 +25,6 @@ Experts read_experts(Fields& in, std::int64_t width) {
     if (experts.chosen > experts.count)
         in.wrong("num_experts_per_tok", "allowed are numbers up to that of experts");
     return experts;
-}
-
-std::int64_t required_at(Fields& in, std::string_view key, std::int64_t least = 1) {
-    in.require({key});
-    return integer_at(in, key, least);
 }
 
 void read_mixtral(Fields& in, TransformerModel& out) {

@@ -20,5 +20,9 @@ struct Family {
 std::span<const Family> dense_families();
 /// These are decoders with experts.
 std::span<const Family> expert_families();
+/// These have state spaces.
+std::span<const Family> state_space_families();
+/// These are encoders, and encoders with a decoder.
+std::span<const Family> encoder_families();
 
 }  // namespace gradcoll::mover

@@ -16,11 +16,31 @@ namespace {
 struct Wrapper {
     std::string_view type;
     std::string_view text_type;  ///< the model_type of `text_config`, if it has none
+    bool may_be_flat = false;    ///< older files have no `text_config`
 };
 
 constexpr std::array wrappers = {Wrapper{"gemma3", "gemma3_text"}, Wrapper{"llama4", "llama4_text"},
                                  Wrapper{"mistral3", "mistral"},
-                                 Wrapper{"qwen2_vl", "qwen2_vl_text"}};
+                                 Wrapper{"qwen2_vl", "qwen2_vl_text", true}};
+
+/// An Alias is another name of a key, which files have beside that key at most.
+struct Alias {
+    std::string_view type, alias, key;
+};
+
+constexpr std::array aliases = {
+    Alias{"gpt2", "hidden_size", "n_embd"},
+    Alias{"gpt2", "max_position_embeddings", "n_positions"},
+    Alias{"gpt2", "num_attention_heads", "n_head"},
+    Alias{"gpt2", "num_hidden_layers", "n_layer"},
+    Alias{"t5", "head_dim", "d_kv"},
+    Alias{"t5", "hidden_size", "d_model"},
+    Alias{"t5", "num_attention_heads", "num_heads"},
+    Alias{"t5", "num_hidden_layers", "num_layers"},
+    Alias{"whisper", "hidden_size", "d_model"},
+    Alias{"whisper", "num_attention_heads", "encoder_attention_heads"},
+    Alias{"whisper", "num_hidden_layers", "encoder_layers"},
+};
 
 /// Keys of one row mean the same.
 constexpr std::array<std::array<std::string_view, 3>, 1> synonyms = {
@@ -28,7 +48,8 @@ constexpr std::array<std::array<std::string_view, 3>, 1> synonyms = {
 
 std::vector<Family> all_families() {
     std::vector<Family> all;
-    for (const std::span<const Family> some : {dense_families(), expert_families()})
+    for (const std::span<const Family> some :
+         {dense_families(), expert_families(), state_space_families(), encoder_families()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -51,6 +72,15 @@ bool is_said(const nlohmann::json& file, const std::string& key) {
     return has(key);
 }
 
+/// Records a fault for figures that the family's reader would not find.
+void check_names(Fields& in, const nlohmann::json& file, std::string_view type) {
+    if (in.has("per_layer_config"))
+        in.wrong("per_layer_config", "figures of single layers are not read");
+    for (const Alias& one : aliases)
+        if (one.type == type && in.has(one.alias) && !file.contains(one.key))
+            in.wrong(one.alias, fmt::format("{} calls it {}", type, one.key));
+}
+
 /// Returns the file with the family's defaults for all that it does not say.
 nlohmann::json completed(nlohmann::json file, const Family& family) {
     const auto defaults = nlohmann::json::parse(family.defaults);
@@ -71,28 +101,26 @@ Result<Model> model_of_family(const nlohmann::json& file, const std::string& typ
     Model model;
     model.name = type;
     Fields in(whole, origin, pointer);
+    check_names(in, file, type);
     family->read(in, model.body.emplace<TransformerModel>());
     GRADCOLL_TRY(in.done_ignoring_others());
     return model;
 }
 
-/// Reads the text model of several. Older files have its figures beside the others' instead of in
-/// an object of their own.
+/// Reads the text model of several.
 Result<Model> text_model_of(const Document& document, const Wrapper& wrapper) {
-    const nlohmann::json* text = &document.json;
-    std::string pointer;
-    if (const auto inner = document.json.find("text_config"); inner != document.json.end()) {
-        text = &*inner;
+    std::string type(wrapper.text_type), pointer;
+    nlohmann::json file = document.json;
+    if (document.json.contains("text_config")) {
         pointer = "/text_config";
-    }
-    std::string type(wrapper.text_type);
-    nlohmann::json file = *text;
-    if (text != &document.json) {
-        Fields in(*text, document.origin, pointer);
+        file = document.json["text_config"];
+        Fields in(file, document.origin, pointer);
         in.text("model_type", type);
         GRADCOLL_TRY(in.done_ignoring_others());
         if (document.json.contains("tie_word_embeddings"))
             file["tie_word_embeddings"] = document.json["tie_word_embeddings"];
+    } else if (!wrapper.may_be_flat) {
+        return wrong_input(document.origin, "/text_config", "is missing");
     }
     Model model = GRADCOLL_VALUE(model_of_family(file, type, document.origin, pointer));
     model.left_out = fmt::format("only the text model of {} is simulated, none of its other models",

@@ -5,9 +5,10 @@
 
 namespace gradcoll::mover {
 
-void add_block(TransformerModel& model, std::vector<Part> parts) {
-    if (model.blocks.empty() || model.blocks.back().parts != parts)
-        model.blocks.push_back({.repeat = 0, .parts = std::move(parts)});
+void add_block(TransformerModel& model, std::vector<Part> parts, bool in_encoder) {
+    if (model.blocks.empty() || model.blocks.back().in_encoder != in_encoder ||
+        model.blocks.back().parts != parts)
+        model.blocks.push_back({.repeat = 0, .in_encoder = in_encoder, .parts = std::move(parts)});
     ++model.blocks.back().repeat;
 }
 

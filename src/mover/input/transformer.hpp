@@ -40,8 +40,9 @@ struct SelfAttention {
     /// If set, values stay inside the tensor that queries, keys and values were computed as, and
     /// all of it is kept beside the turned queries and keys.
     bool values_in_product = false;
-    bool sinks = false;       ///< softmax has one more number, learned for each head
-    std::int64_t window = 0;  ///< how many tokens a token sees; 0: all
+    bool sinks = false;         ///< softmax has one more number, learned for each head
+    std::int64_t window = 0;    ///< how many tokens a token sees; 0: all
+    bool over_encoder = false;  ///< keys and values are those of the encoder's tokens
 
     bool operator==(const SelfAttention&) const = default;
 };
@@ -60,10 +61,27 @@ struct LatentAttention {
     bool operator==(const LatentAttention&) const = default;
 };
 
+/// StateSpace is a Mamba 2: a convolution over the last tokens, then states that are carried on
+/// from token to token, computed a chunk at a time.
+struct StateSpace {
+    std::int64_t heads = 0;
+    std::int64_t width = 0;  ///< numbers of all heads
+    std::int64_t groups = 0;
+    std::int64_t state_size = 0;
+    std::int64_t convolved = 0;  ///< tokens that the convolution sees
+    std::int64_t chunk = 0;
+    bool in_bias = false, convolution_bias = false, out_bias = false;
+    bool norm = false;  ///< of what leaves the states
+
+    bool operator==(const StateSpace&) const = default;
+};
+
 struct FeedForward {
     std::int64_t width = 0;
     bool gated = false;  ///< has a third matrix (SwiGLU)
     bool up_bias = false, down_bias = false;
+    bool of_positive = false;   ///< the activation keeps its result, not its input (ReLU)
+    bool drops_inside = false;  ///< keeps a mask before the last product
 
     bool operator==(const FeedForward&) const = default;
 };
@@ -86,11 +104,37 @@ struct Experts {
     bool operator==(const Experts&) const = default;
 };
 
+/// Distances makes a number for each head and pair of tokens, which all attention behind it adds:
+/// one of so many, by their distance.
+struct Distances {
+    std::int64_t count = 0;
+    std::int64_t heads = 0;
+
+    bool operator==(const Distances&) const = default;
+};
+
+/// EncoderEnd keeps what the encoder returns, for all parts of the decoder that look at it.
+struct EncoderEnd {
+    bool drops = false;  ///< keeps a mask, if the model keeps any
+
+    bool operator==(const EncoderEnd&) const = default;
+};
+
+/// Lookup is where a decoder begins behind an encoder.
+struct Lookup {
+    std::int64_t words = 0;      ///< of a table of its own; 0: the encoder's
+    std::int64_t positions = 0;  ///< learned positions
+
+    bool operator==(const Lookup&) const = default;
+};
+
 /// A Part adds to what flows through the blocks; its input is normed, and its output may be.
 struct Part {
     Norm norm_before = Norm::scale;
     Norm norm_behind = Norm::absent;
-    std::variant<SelfAttention, LatentAttention, FeedForward, Experts> body;
+    std::variant<SelfAttention, LatentAttention, StateSpace, FeedForward, Experts, Distances,
+                 EncoderEnd, Lookup>
+        body;
     bool beside = false;  ///< its input is that of the part before it, which keeps it
     GivenTimes times{};
 
@@ -99,26 +143,58 @@ struct Part {
 
 struct Block {
     std::int64_t repeat = 1;
+    bool in_encoder = false;  ///< of a model of encoder and decoder
     std::vector<Part> parts;
+};
+
+/// Words are read from a table, patches of images by a product, frames of sound by two
+/// convolutions over three frames, of which the second takes every other frame.
+enum class Reads : std::uint8_t { words, patches, frames };
+
+/// An Embedding makes the numbers that flow through the blocks of what the model reads.
+struct Embedding {
+    Reads reads = Reads::words;
+    std::int64_t numbers = 0;  ///< of a patch or a frame
+    Norm norm = Norm::absent;  ///< behind it
+};
+
+/// A Head makes what the model returns, after the last norm.
+struct Head {
+    bool dense = false;  ///< there is a product, an activation and a norm first
+    bool dense_bias = false;
+    Norm dense_norm = Norm::absent;
+    bool bias = false;
+    bool of_first_token = false;   ///< only the first token's result is used
+    bool drops = false;            ///< keeps a mask behind the norm, if the model keeps any
+    std::int64_t logit_bytes = 4;  ///< of a number that the loss is computed of
 };
 
 struct TransformerModel {
     std::int64_t hidden = 0;
     std::vector<Block> blocks;
-    std::int64_t vocabulary = 0;  ///< 0: only the blocks, without embedding and head
-    std::int64_t sequence = 0;
-    std::int64_t positions = 0;  ///< learned positions; 0: none
+    std::int64_t vocabulary = 0;  ///< or classes; 0: only the blocks, without embedding and head
+    std::int64_t sequence = 0;    ///< 0: the description does not say
+    std::int64_t encoder_sequence = 0;  ///< of an encoder whose sequence is fixed
+    std::int64_t positions = 0;         ///< learned positions; 0: none
+    Embedding embedding{};
+    Head head{};
     Norm last_norm = Norm::scale;
     bool tied = false;              ///< embedding and head are one table
     bool dropout = true;            ///< keeps masks
     std::int64_t number_bytes = 2;  ///< bytes of an activation
+    std::int64_t flow_bytes = 0;    ///< of a number between blocks; 0: as an activation
     Attention attention = Attention::flash;
     Loss loss = Loss::fused;
     GivenTimes embedding_times, head_times;
 };
 
+/// Returns the bytes of a number that flows from block to block.
+inline std::int64_t flow_bytes(const TransformerModel& model) {
+    return model.flow_bytes > 0 ? model.flow_bytes : model.number_bytes;
+}
+
 /// Adds a block of these parts behind the others. Blocks like the last one are counted with it.
-void add_block(TransformerModel& model, std::vector<Part> parts);
+void add_block(TransformerModel& model, std::vector<Part> parts, bool in_encoder = false);
 
 /// EqualBlocks has the figures of blocks of attention and one feed-forward part, as descriptions of
 /// models whose blocks are alike give them.
