@@ -34,6 +34,20 @@ PUBLISHED = {
     "DeepSeek-V3": ("deepseek_v3", {}),
     "Llama-4-Scout": ("llama4", dict(text_config={})),
     "Llama-4-Maverick": ("llama4", dict(text_config=dict(num_local_experts=128, interleave_moe_layer_step=2))),
+    "ModernBERT base": ("modernbert", {}),
+    "ModernBERT large": ("modernbert", dict(hidden_size=1024, intermediate_size=2624, num_hidden_layers=28,
+                                            num_attention_heads=16)),
+    "ViT-L/16": ("vit", dict(hidden_size=1024, intermediate_size=4096, num_hidden_layers=24, num_attention_heads=16,
+                             num_labels=1000)),
+    "T5 3B": ("t5", dict(d_model=1024, d_ff=16384, d_kv=128, num_layers=24, num_heads=32)),
+    "T5 v1.1 large": ("t5", dict(d_model=1024, d_ff=2816, num_layers=24, num_heads=16, feed_forward_proj="gated-gelu")),
+    "Whisper large v3": ("whisper", dict(
+        vocab_size=51866, num_mel_bins=128, d_model=1280, encoder_layers=32, encoder_attention_heads=20,
+        encoder_ffn_dim=5120, decoder_layers=32, decoder_attention_heads=20, decoder_ffn_dim=5120)),
+    "Mamba-2 2.7B": ("mamba2", dict(vocab_size=50288, hidden_size=2560, num_heads=80, n_groups=1)),
+    "Falcon-H1 7B": ("falcon_h1", dict(
+        vocab_size=130049, hidden_size=3072, intermediate_size=12288, num_hidden_layers=44, num_attention_heads=12,
+        num_key_value_heads=2, head_dim=128, mamba_d_ssm=3072, mamba_n_heads=24, mamba_d_head=128)),
 }
 
 DECODER = dict(vocab_size=512, hidden_size=512, intermediate_size=1024, num_hidden_layers=6, num_attention_heads=8,
@@ -62,4 +76,15 @@ SMALL = {
     # Plain transformers computes all experts for all tokens here, so all are chosen.
     "llama4_text": DECODER | dict(num_local_experts=2, num_experts_per_tok=2, intermediate_size_mlp=1024,
                                   interleave_moe_layer_step=2, head_dim=64),
+    "modernbert": dict(vocab_size=512, hidden_size=512, intermediate_size=768, num_hidden_layers=6,
+                       num_attention_heads=8, max_position_embeddings=128, pad_token_id=0, cls_token_id=1,
+                       sep_token_id=2, bos_token_id=1, eos_token_id=2),
+    "vit": dict(hidden_size=512, intermediate_size=2048, num_hidden_layers=6, num_attention_heads=8, image_size=176),
+    "t5": dict(vocab_size=512, d_model=512, d_ff=2048, num_layers=3, dropout_rate=0, decoder_start_token_id=0),
+    "whisper": dict(vocab_size=512, d_model=512, encoder_layers=3, encoder_attention_heads=8, encoder_ffn_dim=2048,
+                    decoder_layers=3, decoder_attention_heads=8, decoder_ffn_dim=2048, max_source_positions=128,
+                    max_target_positions=128, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                    decoder_start_token_id=1),
+    "mamba2": dict(vocab_size=512, hidden_size=512, num_hidden_layers=6, num_heads=16, state_size=64, n_groups=1),
+    "falcon_h1": DECODER | dict(mamba_d_ssm=768, mamba_n_heads=12, mamba_d_head=64, mamba_d_state=64),
 }

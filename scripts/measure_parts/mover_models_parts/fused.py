@@ -4,6 +4,7 @@ Attention keeps queries, keys, values, its result and a number for each row and 
 for each row; a gate both of its inputs. What else backward needs is made again there.
 """
 import re
+import sys
 
 import torch
 
@@ -28,16 +29,25 @@ class Again(torch.autograd.Function):
         return None, None, None, *torch.autograd.grad(result, inputs, grad)
 
 
-def attention(module, query, key, value, attention_mask, scaling=None, **_):
+def attention(module, query, key, value, attention_mask, scaling=None, position_bias=None, **_):
     """The signature of transformers' attention functions."""
     causal = getattr(module, "is_causal", True)
+    biases = [position_bias] if position_bias is not None and position_bias.requires_grad else []
 
-    def core(query, key, value):
-        result = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal, scale=scaling,
-                                                                  enable_gqa=True)
+    def core(query, key, value, *bias):
+        result = torch.nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=bias[0] if bias else None, is_causal=causal and not bias, scale=scaling,
+            enable_gqa=True)
         return result.transpose(1, 2).contiguous()
 
-    return Again.apply(core, query.shape[:-1].numel(), True, query, key, value), None
+    return Again.apply(core, query.shape[:-1].numel(), True, query, key, value, *biases), None
+
+
+def state_space(projected, convolution, convolution_bias, clock, decay, D, outproj_weight, outproj_bias=None, **_):
+    """Stands in for the kernel of mamba_ssm: it keeps what that keeps, and computes something of the same size."""
+    width = outproj_weight.shape[1]
+    scanned = Again.apply(lambda one: one[..., :width] * 1, 0, True, projected)
+    return Again.apply(lambda one, weight: torch.nn.functional.linear(one, weight), 0, False, scanned, outproj_weight)
 
 
 def fuse_norm(module):
@@ -72,11 +82,31 @@ def fuse_all_experts(module):
     module.forward = forward
 
 
+def fuse_t5_gate(module):
+    def forward(x):
+        return module.wo(Again.apply(lambda gate, up: module.act(gate) * up, 0, False, module.wi_0(x), module.wi_1(x)))
+    module.forward = forward
+
+
+def fuse_modernbert_gate(module):
+    def forward(x):
+        return module.Wo(Again.apply(lambda both: module.act(both.chunk(2, -1)[0]) * both.chunk(2, -1)[1], 0, False,
+                                     module.Wi(x)))
+    module.forward = forward
+
+
 def fuse(model):
     for module in model.modules():
         name = type(module).__name__
+        code = sys.modules[type(module).__module__]
+        if hasattr(code, "mamba2_split_conv1d_scan_combined"):
+            code.mamba2_split_conv1d_scan_combined = state_space
         if re.search(r"(RMS|Layer|L2)Norm$", name):
             fuse_norm(module)
+        elif name == "T5DenseGatedActDense":
+            fuse_t5_gate(module)
+        elif name == "ModernBertMLP":
+            fuse_modernbert_gate(module)
         elif name == "Llama4TextExperts":
             fuse_all_experts(module)
         elif hasattr(module, "_apply_gate"):
