@@ -321,6 +321,16 @@ TEST(MoverConfig, MasksAreKeptWhereSomethingIsDropped) {
         std::get<TransformerModel>(model_of_text(R"({"model_type": "gpt2"})").body).dropout);
 }
 
+TEST(MoverConfig, InfinityOfPythonIsNotJsonAndIsRead) {
+    const auto read = [](const std::string& more) {
+        return fault_of(model_of, R"({"model_type": "mamba2", )" + more + "}");
+    };
+    EXPECT_EQ("", read(R"("time_step_limit": [-Infinity, Infinity])"));
+    EXPECT_EQ("f: /n_groups: found \"\\\"Infinity\", allowed are integers from 1 to 16777216",
+              read(R"("n_groups": "\"Infinity")"));
+    EXPECT_EQ("f: /n_groups: is missing", read(R"("n_groups": Infinity)"));
+}
+
 TEST(MoverConfig, WhatIsLeftOutIsSaid) {
     EXPECT_EQ("only the text model of gemma3 is simulated, none of its other models",
               model_of_text(R"({"model_type": "gemma3", "text_config": {}})").left_out);

@@ -40,6 +40,25 @@ Result<Document> short_form(std::string_view option, std::string_view argument) 
     return document;
 }
 
+/// Returns the text with null in place of Python's Infinity, which is no JSON but stands in files
+/// that Python wrote. Places in the text stay where they are.
+std::string without_infinity(std::string_view text) {
+    constexpr std::string_view infinity = "Infinity";
+    std::string out(text);
+    bool in_string = false;
+    for (std::size_t c = 0; c < out.size(); ++c) {
+        if (out[c] == '\\' && in_string) {
+            ++c;
+        } else if (out[c] == '"') {
+            in_string = !in_string;
+        } else if (!in_string && out.compare(c, infinity.size(), infinity) == 0) {
+            if (c > 0 && out[c - 1] == '-') out[c - 1] = ' ';
+            out.replace(c, infinity.size(), "null    ");
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string reason_of(const nlohmann::json::exception& error) {
@@ -62,7 +81,7 @@ Result<Document> document_of_text(const std::string& origin, std::string_view te
     if (const Status deep = check_json_depth(text, most_json_depth); !deep.ok())
         return wrong_input(origin, "", deep.message());
     try {
-        return Document{origin, nlohmann::json::parse(text)};
+        return Document{origin, nlohmann::json::parse(without_infinity(text))};
     } catch (const nlohmann::json::exception& error) {
         return wrong_input(origin, "", reason_of(error));
     }
