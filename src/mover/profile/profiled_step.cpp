@@ -4,24 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
+
+#include "mover/profile/aside.hpp"
+#include "mover/profile/pieces.hpp"
+#include "mover/profile/step_layers.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
-constexpr std::string_view evaluated = "autograd::engine::evaluate_function: ";
-constexpr std::string_view accumulated = "torch::autograd::AccumulateGrad";
-constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_kept = 64;  // the limit of our own form, for each layer
 
 struct ProfiledLayer {
     TraceSpan forward;
-    double backward_start = never, backward_end = -1;
     double forward_us = 0, backward_us = 0;
     std::int64_t parameters = 0;
     std::int64_t kept_bytes = 0;
@@ -30,71 +29,16 @@ struct ProfiledLayer {
     std::vector<std::pair<std::string, std::int64_t>> kept{};
 };
 
-/// A BackwardSpan is what autograd ran for a layer.
-struct BackwardSpan {
-    double start_us = 0, end_us = 0;
-    std::size_t layer = 0;
-};
-
-/// A Piece lasts from an allocation to its end.
-struct Piece {
-    double from_us = 0, to_us = never;
-    std::int64_t bytes = 0;
-    std::size_t first_change = 0, last_change = 0;  ///< indices in the trace's memory events
-};
-
-bool is_layer_name(const std::string& name) {
-    return !name.starts_with("ProfilerStep#") && !name.starts_with("Optimizer.");
-}
-
-/// Returns the layers of the last step: from the last one back until a name comes again.
-std::vector<ProfiledLayer> last_layers(const Trace& trace) {
-    std::vector<TraceSpan> outer;
-    for (const TraceSpan& span : trace.annotations) {
-        if (!is_layer_name(span.name)) continue;
-        if (outer.empty() || span.start_us >= outer.back().end_us) outer.push_back(span);
-    }
-    std::unordered_set<std::string> names;
-    std::size_t first = outer.size();
-    while (first > 0 && names.insert(outer[first - 1].name).second) --first;
-    std::vector<ProfiledLayer> layers;
-    for (; first < outer.size(); ++first) layers.push_back({.forward = outer[first]});
-    return layers;
-}
-
-std::vector<Piece> pieces_of(const Trace& trace) {
-    std::vector<Piece> pieces;
-    std::unordered_map<std::int64_t, std::size_t> open;
-    for (std::size_t n = 0; n < trace.memory.size(); ++n) {
-        const TraceMemory& change = trace.memory[n];
-        const auto found = open.find(change.address);
-        if (change.bytes > 0) {
-            open[change.address] = pieces.size();
-            pieces.push_back({.from_us = change.at_us, .bytes = change.bytes, .first_change = n});
-        } else if (found != open.end()) {
-            pieces[found->second].to_us = change.at_us;
-            pieces[found->second].last_change = n;
-            open.erase(found);
-        }
-    }
-    return pieces;
-}
-
 class StepReader {
   public:
-    explicit StepReader(const Trace& trace)
-        : trace_(trace), layers_(last_layers(trace)), pieces_(pieces_of(trace)) {}
+    StepReader(const Trace& trace, const StepLayers& step)
+        : trace_(trace), backward_(step.backward), aside_(step.aside), pieces_(pieces_of(trace)) {
+        for (const TraceSpan& layer : step.layers) layers_.push_back({.forward = layer});
+        for (const BackwardSpan& span : backward_)
+            layers_[span.layer].parameters += span.parameters;
+    }
 
-    Result<std::vector<ProfiledLayer>> layers() && {
-        if (layers_.empty())
-            return wrong_input(trace_.origin, "/traceEvents",
-                               "no layers are named: allowed are traces of programs that run each "
-                               "layer under torch.profiler.record_function()");
-        find_backward();
-        if (backward_.empty())
-            return wrong_input(trace_.origin, "/traceEvents",
-                               "no operators with the layers' \"Sequence number\" run backward "
-                               "after them");
+    std::vector<ProfiledLayer> layers() && {
         add_times();
         add_kept();
         add_workspace();
@@ -115,41 +59,6 @@ class StepReader {
         return us < layers_[l].forward.end_us ? l : none;
     }
 
-    /// Maps the number of each node to the layer that made it. An operator has the number that the
-    /// next node will get, so the last operator with a number made the node.
-    std::unordered_map<std::int64_t, std::size_t> layers_of_nodes() const {
-        std::unordered_map<std::int64_t, std::size_t> out;
-        for (const TraceSpan& op : trace_.operators) {
-            const std::size_t layer = forward_at(op.start_us);
-            if (op.sequence >= 0 && layer < layers_.size()) out[op.sequence] = layer;
-        }
-        return out;
-    }
-
-    /// Finds the backward of each layer. Sums of gradients have no number: they belong to the node
-    /// before them.
-    void find_backward() {
-        const auto nodes = layers_of_nodes();
-        std::size_t layer = layers_.size();
-        double node_end = 0;
-        for (const TraceSpan& op : trace_.operators) {
-            if (op.start_us < forward_end()) continue;
-            if (op.name == accumulated && layer < layers_.size())
-                layers_[layer].parameters += op.numbers;
-            if (!op.name.starts_with(evaluated) || op.start_us < node_end) continue;
-            if (const auto node = nodes.find(op.sequence); node != nodes.end())
-                layer = node->second;
-            else if (op.sequence >= 0)
-                layer = layers_.size();
-            node_end = op.end_us;
-            if (layer == layers_.size()) continue;
-            backward_.push_back({op.start_us, op.end_us, layer});
-            ProfiledLayer& of = layers_[layer];
-            of.backward_start = std::min(of.backward_start, op.start_us);
-            of.backward_end = std::max(of.backward_end, op.end_us);
-        }
-    }
-
     const BackwardSpan* backward_at(double us) const {
         const auto after = std::upper_bound(
             backward_.begin(), backward_.end(), us,
@@ -158,12 +67,15 @@ class StepReader {
         return us < (after - 1)->end_us ? &*(after - 1) : nullptr;
     }
 
+    template <class Span>
+    double time_of(const Span& span) const {
+        return span.end_us - span.start_us - aside_.within(span.start_us, span.end_us, span.thread);
+    }
+
     void add_times() {
         if (!trace_.kernels.empty()) return add_times_of_kernels();
-        for (ProfiledLayer& layer : layers_)
-            layer.forward_us = layer.forward.end_us - layer.forward.start_us;
-        for (const BackwardSpan& span : backward_)
-            layers_[span.layer].backward_us += span.end_us - span.start_us;
+        for (ProfiledLayer& layer : layers_) layer.forward_us = time_of(layer.forward);
+        for (const BackwardSpan& span : backward_) layers_[span.layer].backward_us += time_of(span);
     }
 
     /// Adds the times of kernels to the layers. A kernel runs later than the operator that launched
@@ -171,7 +83,8 @@ class StepReader {
     void add_times_of_kernels() {
         std::unordered_map<std::int64_t, double> launched;
         for (const TraceSpan& op : trace_.operators)
-            if (op.external >= 0) launched[op.external] = op.start_us;
+            if (op.external >= 0 && !aside_.at(op.start_us, op.thread))
+                launched[op.external] = op.start_us;
         for (const TraceKernel& kernel : trace_.kernels) {
             const auto launch = launched.find(kernel.external);
             if (launch == launched.end()) continue;
@@ -190,7 +103,8 @@ class StepReader {
             trace_.operators.begin(), trace_.operators.end(), us,
             [](double time, const TraceSpan& span) { return time < span.start_us; });
         for (int looked = 0; op != trace_.operators.begin() && looked < 64; ++looked)
-            if ((--op)->end_us >= us && !op->name.starts_with("aten::empty"))
+            if ((--op)->end_us >= us && op->thread == layers_.front().forward.thread &&
+                !op->name.starts_with("aten::empty"))
                 return op->name.starts_with("aten::") ? op->name.substr(6) : op->name;
         return "unknown";
     }
@@ -198,7 +112,8 @@ class StepReader {
     void add_kept() {
         for (const Piece& piece : pieces_) {
             const std::size_t l = forward_at(piece.from_us);
-            if (l == layers_.size() || piece.to_us <= forward_end() || piece.to_us == never)
+            if (l == layers_.size() || piece.to_us <= forward_end() || !piece.ended_in_trace() ||
+                aside_.at(piece.from_us))
                 continue;
             layers_[l].kept.emplace_back(operator_at(piece.from_us), piece.bytes);
             layers_[l].kept_bytes += piece.bytes;
@@ -229,7 +144,7 @@ class StepReader {
     }
 
     /// Adds what was in use beyond the start of the step, layer by layer, without gradients that
-    /// stay.
+    /// stay, or that a hook has taken for its sum.
     void add_workspace() {
         // Times are whole microseconds, so the order in the trace decides.
         std::vector<std::int64_t> changes(trace_.memory.size(), 0);
@@ -237,6 +152,7 @@ class StepReader {
         for (const Piece& piece : pieces_) {
             if (piece.from_us < start || piece.from_us > end) continue;
             if (piece.from_us > forward_end() && piece.to_us > end) continue;
+            if (aside_.at(piece.from_us) || aside_.at(piece.to_us)) continue;
             changes[piece.first_change] += piece.bytes;
             if (piece.to_us <= end) changes[piece.last_change] -= piece.bytes;
         }
@@ -260,8 +176,9 @@ class StepReader {
 
     const Trace& trace_;
     std::vector<ProfiledLayer> layers_;
+    const std::vector<BackwardSpan>& backward_;
+    Aside aside_;
     std::vector<Piece> pieces_;
-    std::vector<BackwardSpan> backward_;
 };
 
 nlohmann::json json_of(const ProfiledLayer& layer) {
@@ -278,34 +195,20 @@ nlohmann::json json_of(const ProfiledLayer& layer) {
 
 }  // namespace
 
-Result<Document> layers_of_trace(const Trace& trace) {
-    const auto layers = GRADCOLL_VALUE(StepReader(trace).layers());
+Result<ProfiledModel> model_of_trace(const Trace& trace) {
+    const StepLayers step = layers_of_last_step(trace);
+    if (step.layers.empty())
+        return wrong_input(
+            trace.origin, "/traceEvents",
+            fmt::format("no layer is named ({}): allowed are traces of programs that "
+                        "run each layer under torch.profiler.record_function(), and "
+                        "its backward after it",
+                        found_instead(step)));
     nlohmann::json list = nlohmann::json::array();
-    for (const ProfiledLayer& layer : layers) list.push_back(json_of(layer));
-    return Document{trace.origin, {{"name", "profiled"}, {"layers", std::move(list)}}};
-}
-
-Result<MeasuredPeak> measured_peak(const Trace& trace) {
-    if (trace.memory.empty())
-        return wrong_input(trace.origin, "/traceEvents",
-                           "no \"[memory]\" events are there: allowed are traces with "
-                           "profile_memory=True");
-    const auto layers = last_layers(trace);
-    const double step =
-        layers.empty() ? trace.memory.front().at_us : layers.front().forward.start_us;
-    MeasuredPeak out;
-    std::int64_t before = 0, most = 0;
-    for (const TraceMemory& change : trace.memory) {
-        if (change.at_us < step)
-            before = change.total;
-        else
-            most = std::max(most, change.total);
-        if (change.total <= out.bytes) continue;
-        out.bytes = change.total;
-        out.after_us = change.at_us - trace.memory.front().at_us;
-    }
-    out.of_step = std::max<std::int64_t>(0, most - before);
-    return out;
+    for (const ProfiledLayer& layer : StepReader(trace, step).layers())
+        list.push_back(json_of(layer));
+    return ProfiledModel{{trace.origin, {{"name", "profiled"}, {"layers", std::move(list)}}},
+                         text_of(step, trace.origin)};
 }
 
 }  // namespace gradcoll::mover

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <unordered_map>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -34,8 +35,8 @@ class TraceReader {
         Fields in(event, out_.origin, place);
         if (phase == "i" && text_of(event, "name") == "[memory]") return take_memory(in);
         if (phase != "X") return;
-        if (kind == "cpu_op") take_span(in, out_.operators);
-        if (kind == "user_annotation") take_span(in, out_.annotations);
+        if (kind == "cpu_op") take_span(event, in, out_.operators);
+        if (kind == "user_annotation") take_span(event, in, out_.annotations);
         if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") take_kernel(in);
     }
 
@@ -88,7 +89,16 @@ class TraceReader {
         (device_type == 0 ? on_host_ : on_device_).push_back(memory);
     }
 
-    void take_span(Fields& in, std::vector<TraceSpan>& to) {
+    /// Returns the number of the event's thread; processes and threads may have names or numbers.
+    int thread_of(const TraceJson& event) {
+        std::string name;
+        for (const char* key : {"pid", "tid"})
+            if (const auto found = event.find(key); found != event.end())
+                name += found->dump() + " ";
+        return threads_.emplace(name, static_cast<int>(threads_.size())).first->second;
+    }
+
+    void take_span(const TraceJson& event, Fields& in, std::vector<TraceSpan>& to) {
         TraceSpan span;
         double duration = 0;
         in.require({"name", "ts", "dur"});
@@ -96,6 +106,7 @@ class TraceReader {
         in.number("ts", 0, latest_us, span.start_us);
         in.number("dur", 0, latest_us, duration);
         span.end_us = span.start_us + duration;
+        span.thread = thread_of(event);
         const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("Sequence number", -1, INT64_MAX, span.sequence);
@@ -137,6 +148,7 @@ class TraceReader {
 
     Trace out_;
     Status status_;
+    std::unordered_map<std::string, int> threads_;
     std::vector<TraceMemory> on_host_, on_device_;
     std::size_t count_ = 0;
 };

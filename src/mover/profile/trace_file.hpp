@@ -1,8 +1,9 @@
 // mover/profile/trace_file.hpp - reads a trace of PyTorch's profiler: the Chrome trace that Kineto
 // writes (torch.profiler, export_chrome_trace; .json or .json.gz). Of its "traceEvents" these are
 // read:
-//   ph "X", cat "cpu_op", "user_annotation": name, ts, dur, args "Sequence number", "External id",
-//     "Input Dims"
+//   ph "X", cat "cpu_op", "user_annotation": name, pid, tid, ts, dur, args "Sequence number",
+//     "External id", "Input Dims" (types are not read: their names differ from one operator to the
+//     other, and memory events say bytes)
 //   ph "X", cat "kernel", "gpu_memcpy", "gpu_memset": dur, args "External id" ("external id")
 //   ph "i", name "[memory]": ts, args "Addr", "Bytes", "Total Allocated", "Device Type"
 #pragma once
@@ -20,6 +21,7 @@ struct TraceSpan {
     std::string name;
     double start_us = 0;
     double end_us = 0;
+    int thread = 0;              ///< counted in the order in which they come in the file
     std::int64_t sequence = -1;  ///< autograd's number of the node, forward and backward
     std::int64_t external = -1;  ///< the number by which kernels refer to their operator
     std::int64_t numbers = 0;    ///< numbers in the first input, if shapes were recorded

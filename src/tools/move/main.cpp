@@ -13,6 +13,7 @@
 #include "mover/files/plan_file.hpp"
 #include "mover/input/any_form.hpp"
 #include "mover/input/tree_cluster.hpp"
+#include "mover/profile/measured_peak.hpp"
 #include "mover/profile/profiled_step.hpp"
 #include "options.hpp"
 #include "reports.hpp"
@@ -32,9 +33,10 @@ int refuse(const Status& status, int exit_status) {
 }
 
 /// Reads a model. A trace is replaced by the layers that it shows, also in the plan's file.
-Result<Document> read_model(const std::string& argument) {
-    if (!is_trace_file(argument)) return read_document("--model", argument);
-    return layers_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
+Result<ProfiledModel> read_model(const std::string& argument) {
+    if (is_trace_file(argument))
+        return model_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
+    return ProfiledModel{GRADCOLL_VALUE(read_document("--model", argument)), {}};
 }
 
 /// Adds a topology with as many ranks as the strategy has devices.
@@ -47,9 +49,12 @@ Status add_topology(const Options& options, Inputs& inputs) {
     return add_from_tree(tree->tree, "--topology", inputs.cluster);
 }
 
-Result<Inputs> read_inputs(const Options& options) {
+/// Reads what the options name. `found` gets lines for people about what was found there.
+Result<Inputs> read_inputs(const Options& options, std::string& found) {
     Inputs inputs;
-    inputs.model = GRADCOLL_VALUE(read_model(options.model));
+    ProfiledModel model = GRADCOLL_VALUE(read_model(options.model));
+    inputs.model = std::move(model.model);
+    found = std::move(model.found);
     inputs.parallel = GRADCOLL_VALUE(read_document("--parallel", options.parallel));
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     GRADCOLL_TRY(add_topology(options, inputs));
@@ -87,7 +92,8 @@ Result<std::string> comparison(const Options& options, const Scene& scene) {
 }
 
 int plan(const Options& options) {
-    const auto inputs = read_inputs(options);
+    std::string found;
+    const auto inputs = read_inputs(options, found);
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
@@ -101,18 +107,20 @@ int plan(const Options& options) {
     if (const Status written = write_files(options, *inputs, *scene, step->plan); !written.ok())
         return refuse(written, gradcoll::usage_error);
     std::fputs(
-        (peak_report(*scene) + *measured + plan_report(*scene, *step, options.policy.rule)).c_str(),
+        (found + peak_report(*scene) + *measured + plan_report(*scene, *step, options.policy.rule))
+            .c_str(),
         stdout);
     return 0;
 }
 
 int smallest(const Options& options) {
-    const auto inputs = read_inputs(options);
+    std::string found;
+    const auto inputs = read_inputs(options, found);
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
-    std::vector<RuleRows> found;
+    std::vector<RuleRows> rows;
     Policy policy = options.policy;
     gradcoll::ProgressLine progress("gradcoll move", static_cast<double>(options.rules.size()),
                                     gradcoll::ProgressLine::Shown::on_terminal);
@@ -120,14 +128,14 @@ int smallest(const Options& options) {
         policy.rule = rule;
         const std::string what = fmt::format("smallest memory by the rule {}", name_of(rule));
         progress.begin(what);
-        found.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns,
-                                               [&](double part) {
-                                                   progress.add(part);
-                                                   progress.begin(what);
-                                               })});
+        rows.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns,
+                                              [&](double part) {
+                                                  progress.add(part);
+                                                  progress.begin(what);
+                                              })});
     }
     progress.clear();
-    std::fputs(smallest_report(*scene, found).c_str(), stdout);
+    std::fputs((found + smallest_report(*scene, rows)).c_str(), stdout);
     return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
-#include "mover/profile/profiled_step.hpp"
+#include "mover/profile/measured_peak.hpp"
 #include "mover/validate/published.hpp"
 #include "mover/validate/step_times.hpp"
 

@@ -1,0 +1,22 @@
+// mover/profile/measured_peak.hpp - the peak of memory in a trace of PyTorch's profiler, to compare
+// ours with.
+#pragma once
+
+#include <cstdint>
+
+#include "mover/profile/trace_file.hpp"
+
+namespace gradcoll::mover {
+
+/// MeasuredPeak is the peak of the trace in bytes: in all, and beyond what was there as its last
+/// step began.
+struct MeasuredPeak {
+    std::int64_t bytes = 0;
+    double after_us = 0;  ///< since the first event
+    std::int64_t of_step = 0;
+};
+
+/// Returns the peak. Errors: invalid_argument if the trace has no memory (profile_memory=True).
+Result<MeasuredPeak> measured_peak(const Trace& trace);
+
+}  // namespace gradcoll::mover
