@@ -159,12 +159,63 @@ TEST(MoverProfile, TheLastStepCountsAndKernelsTellTheTime) {
 TEST(MoverProfile, ThePeakIsTheAllocatorsAndThatOfTheLastStep) {
     const auto peak = measured_peak(*trace_of_text("t", step().text()));
     ASSERT_TRUE(peak.ok()) << peak.status().message();
-    EXPECT_EQ(1187, peak->bytes);  // 1000 + 100 + 30 + 50 + 7
-    EXPECT_EQ(187, peak->of_step);
+    EXPECT_EQ(1187, peak->bytes);   // 1000 + 100 + 30 + 50 + 7
+    EXPECT_EQ(180, peak->of_step);  // without the gradient, which stays
+    EXPECT_EQ("backward of b", peak->of_step_in);
     EXPECT_EQ(219, peak->after_us);
     Maker make = step();
     make.memory(500, 77, 5, 1);  // a device, whose memory counts then
     EXPECT_EQ(1, static_cast<int>(trace_of_text("t", make.text())->memory.size()));
+}
+
+TEST(MoverProfile, GradientsAndStatesThatAreMadeAnewAreNoneOfTheStepsMemory) {
+    Maker make;
+    make.memory(1, 1, 1000);
+    int next = 10;
+    for (int step = 0; step < 2; ++step) {
+        const int start = 1000 * step, gradient = next++, kept = next++;
+        if (step == 1) {
+            make.note("Optimizer.zero_grad#Adam.zero_grad", start, 5);
+            make.memory(start + 1, 10, -500);
+        }
+        make.note("a", start + 100, 90);
+        make.op("aten::mm", start + 110, 5, 4 + step);
+        make.memory(start + 111, kept, 60);
+        make.backward("MmBackward0", start + 200, 40, 4 + step);
+        make.memory(start + 205, 7, 30);  // a temporary
+        make.memory(start + 210, gradient, 500);
+        make.memory(start + 220, 7, -30);
+        make.memory(start + 230, kept, -60);
+        make.note("Optimizer.step#Adam.step", start + 300, 50);
+        if (step == 0) make.memory(start + 310, 8, 2000);
+        make.memory(start + 320, 9, 20);
+        make.memory(start + 330, 9, -20);
+    }
+    const auto peak = measured_peak(*trace_of_text("t", make.text()));
+    EXPECT_EQ(1000 + 500 + 2000 + 60 + 30, peak->bytes);
+    EXPECT_EQ(60 + 30, peak->of_step);
+    EXPECT_EQ("backward of a", peak->of_step_in);
+}
+
+TEST(MoverProfile, GradientsOfBeforeTheTraceAreFoundAsTheyGo) {
+    Maker make;
+    make.memory(1, 1, 1000);
+    make.note("a", 100, 90);
+    make.op("aten::mm", 110, 5, 4);
+    make.memory(111, 2, 60);
+    make.note("Optimizer.zero_grad#Adam.zero_grad", 195, 4);
+    make.memory(196, 3, -500);
+    make.backward("MmBackward0", 200, 40, 4);
+    make.memory(210, 4, 500);
+    make.memory(220, 5, 30);
+    make.memory(230, 5, -30);
+    make.memory(235, 2, -60);
+    make.note("Optimizer.step#Adam.step", 300, 50);
+    make.memory(310, 6, 200);
+    make.memory(320, 6, -200);
+    const auto peak = measured_peak(*trace_of_text("t", make.text()));
+    EXPECT_EQ(200, peak->of_step);
+    EXPECT_EQ("Optimizer.step#Adam.step", peak->of_step_in);
 }
 
 TEST(MoverProfile, WhatIsWrongIsNamed) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "mover/analysis/memory.hpp"
 #include "mover/check/check.hpp"
@@ -217,7 +218,10 @@ std::string measured_report(const Scene& scene, const std::string& path,
     return fmt::format("\nPeak of {}, {} after it began:\n", path,
                        gradcoll::seconds_text(measured.after_us * 1e-6)) +
            line("in all", measured.bytes, ours.bytes) +
-           line("beyond parameters, gradients and optimizer", measured.of_step, of_step);
+           line("beyond parameters, gradients and optimizer", measured.of_step, of_step) +
+           (measured.of_step_in.empty() ? std::string()
+                                        : fmt::format("  (the latter was measured in {})\n",
+                                                      printable(measured.of_step_in)));
 }
 
 std::string step_times_report(const std::vector<StepTimes>& groups) {
