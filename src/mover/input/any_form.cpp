@@ -1,6 +1,7 @@
 // mover/input/any_form.cpp - see any_form.hpp.
 #include "mover/input/any_form.hpp"
 
+#include "mover/input/frameworks.hpp"
 #include "mover/input/other_tools.hpp"
 
 namespace gradcoll::mover {
@@ -16,6 +17,8 @@ Result<Model> model_of(const Document& document) {
 Result<Parallel> parallel_of(const Document& document) {
     if (is_calculon_parallel(document.json)) return parallel_of_calculon(document);
     if (is_vtrain(document.json)) return parallel_of_vtrain(document);
+    if (is_deepspeed(document.json)) return parallel_of_deepspeed(document);
+    if (is_megatron(document.json)) return parallel_of_megatron(document);
     return own_parallel(document);
 }
 

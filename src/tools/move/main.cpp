@@ -12,6 +12,7 @@
 #include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
 #include "mover/input/any_form.hpp"
+#include "mover/input/frameworks.hpp"
 #include "mover/input/tree_cluster.hpp"
 #include "mover/profile/measured_peak.hpp"
 #include "mover/profile/profiled_step.hpp"
@@ -55,7 +56,7 @@ Result<Inputs> read_inputs(const Options& options, std::string& found) {
     ProfiledModel model = GRADCOLL_VALUE(read_model(options.model));
     inputs.model = std::move(model.model);
     found = std::move(model.found);
-    inputs.parallel = GRADCOLL_VALUE(read_document("--parallel", options.parallel));
+    inputs.parallel = GRADCOLL_VALUE(read_parallel("--parallel", options.parallel));
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     GRADCOLL_TRY(add_topology(options, inputs));
     inputs.device_bytes = options.device_bytes;

@@ -25,7 +25,8 @@ constexpr const char* examples = R"help(Examples:
   gradcoll move --validate                published memory of four models, and times of 1,280 steps, beside ours
 
 MODEL is in our own form, a config.json of Hugging Face (docs/mover.md lists the families) or a trace of PyTorch's
-profiler. All three files may also be Calculon's or vTrain's. docs/mover.md and docs/schemas describe all files.
+profiler. PARALLEL may also be the settings of DeepSpeed or Megatron-LM, and all three files Calculon's or vTrain's.
+docs/mover.md and docs/schemas describe all files.
 )help";
 
 /// Raw holds the options as typed.
