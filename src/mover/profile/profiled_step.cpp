@@ -1,23 +1,19 @@
 // mover/profile/profiled_step.cpp - see profiled_step.hpp.
 #include "mover/profile/profiled_step.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "mover/profile/aside.hpp"
+#include "mover/profile/kept_names.hpp"
 #include "mover/profile/pieces.hpp"
 #include "mover/profile/step_layers.hpp"
 
 namespace gradcoll::mover {
 namespace {
-
-constexpr std::size_t most_kept = 64;  // the limit of our own form, for each layer
 
 struct ProfiledLayer {
     TraceSpan forward;
@@ -26,7 +22,7 @@ struct ProfiledLayer {
     std::int64_t kept_bytes = 0;
     std::int64_t held_bytes = 0;  ///< including what layers before it keep
     std::int64_t workspace = 0, backward_workspace = 0;
-    std::vector<std::pair<std::string, std::int64_t>> kept{};
+    KeptPieces kept{};
 };
 
 class StepReader {
@@ -105,7 +101,7 @@ class StepReader {
         for (int looked = 0; op != trace_.operators.begin() && looked < 64; ++looked)
             if ((--op)->end_us >= us && op->thread == layers_.front().forward.thread &&
                 !op->name.starts_with("aten::empty"))
-                return op->name.starts_with("aten::") ? op->name.substr(6) : op->name;
+                return name_of_kept(op->name);
         return "unknown";
     }
 
@@ -118,23 +114,7 @@ class StepReader {
             layers_[l].kept.emplace_back(operator_at(piece.from_us), piece.bytes);
             layers_[l].kept_bytes += piece.bytes;
         }
-        for (ProfiledLayer& layer : layers_) number_names(layer);
-    }
-
-    /// Makes the names of a layer's tensors unique; if there are too many, the smallest are merged
-    /// into one.
-    static void number_names(ProfiledLayer& layer) {
-        auto& kept = layer.kept;
-        std::stable_sort(kept.begin(), kept.end(),
-                         [](const auto& a, const auto& b) { return a.second > b.second; });
-        while (kept.size() > most_kept) {
-            kept[most_kept - 1].first = "others";
-            kept[most_kept - 1].second += kept.back().second;
-            kept.pop_back();
-        }
-        std::map<std::string, int> seen;
-        for (auto& [name, bytes] : kept)
-            if (const int number = ++seen[name]; number > 1) name += fmt::format(" {}", number);
+        for (ProfiledLayer& layer : layers_) number_names(layer.kept);
     }
 
     double backward_end() const {
@@ -182,11 +162,9 @@ class StepReader {
 };
 
 nlohmann::json json_of(const ProfiledLayer& layer) {
-    nlohmann::json kept = nlohmann::json::array();
-    for (const auto& [name, bytes] : layer.kept) kept.push_back({{"name", name}, {"bytes", bytes}});
     return {{"name", layer.forward.name},
             {"parameters", layer.parameters},
-            {"kept", kept},
+            {"kept", json_of_kept(layer.kept)},
             {"forward_us", layer.forward_us},
             {"backward_us", layer.backward_us},
             {"workspace_bytes", layer.workspace},
@@ -197,13 +175,7 @@ nlohmann::json json_of(const ProfiledLayer& layer) {
 
 Result<ProfiledModel> model_of_trace(const Trace& trace) {
     const StepLayers step = layers_of_last_step(trace);
-    if (step.layers.empty())
-        return wrong_input(
-            trace.origin, "/traceEvents",
-            fmt::format("no layer is named ({}): allowed are traces of programs that "
-                        "run each layer under torch.profiler.record_function(), and "
-                        "its backward after it",
-                        found_instead(step)));
+    if (step.layers.empty()) return no_layers(step, trace.origin, "/traceEvents");
     nlohmann::json list = nlohmann::json::array();
     for (const ProfiledLayer& layer : StepReader(trace, step).layers())
         list.push_back(json_of(layer));

@@ -47,7 +47,7 @@ StepLayers layers_of_last_step(const Trace& trace);
 /// Says in a few lines which layers were found in `file` and what was left out.
 std::string text_of(const StepLayers& step, const std::string& file);
 
-/// Says the same of a step without layers, in a part of a sentence.
-std::string found_instead(const StepLayers& step);
+/// Returns the error that there is no layer, with what was found instead.
+Status no_layers(const StepLayers& step, const std::string& origin, const std::string& place);
 
 }  // namespace gradcoll::mover

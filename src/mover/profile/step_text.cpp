@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "mover/input/fields.hpp"
 #include "mover/profile/step_layers.hpp"
 
 namespace gradcoll::mover {
@@ -90,11 +91,16 @@ std::string text_of(const StepLayers& step, const std::string& file) {
     return text + "\n";
 }
 
-std::string found_instead(const StepLayers& step) {
-    std::string text;
+Status no_layers(const StepLayers& step, const std::string& origin, const std::string& place) {
+    std::string found;
     for (const auto& [why, left_out] : step.left_out)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", words_of(why), listed(left_out));
-    return text.empty() ? "nothing is annotated" : text;
+        found +=
+            fmt::format("{}{}: {}", found.empty() ? "" : "; ", words_of(why), listed(left_out));
+    return wrong_input(origin, place,
+                       fmt::format("no layer is named ({}): allowed are traces of programs that "
+                                   "run each layer under torch.profiler.record_function(), and its "
+                                   "backward after it",
+                                   found.empty() ? "nothing is annotated" : found));
 }
 
 }  // namespace gradcoll::mover

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <unordered_map>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "mover/input/fields.hpp"
 #include "mover/profile/gunzip.hpp"
+#include "mover/profile/json_list.hpp"
 #include "mover/program/ticks.hpp"
-#include "topology/json_value.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -162,46 +161,29 @@ Status no_trace(const std::string& origin, const std::string& found) {
 
 }  // namespace
 
-bool is_trace_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    // A few properties come before the events.
-    std::string start(std::size_t{1} << 16, '\0');
-    file.read(start.data(), static_cast<std::streamsize>(start.size()));
-    start.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
-    return start.starts_with("\x1f\x8b") || start.find("\"traceEvents\"") != start.npos;
-}
-
 Result<Trace> trace_of_text(const std::string& origin, const std::string& text) {
-    if (const Status deep = check_json_depth(text, most_json_depth); !deep.ok())
-        return wrong_input(origin, "", deep.message());
     TraceReader reader(origin);
-    bool in_events = false, was_there = false;
-    // An element of the list is at depth 2: it is passed on, and not kept.
-    const auto event_of = [&](int depth, TraceJson::parse_event_t event, TraceJson& parsed) {
-        if (depth == 1 && event == TraceJson::parse_event_t::key)
-            in_events = parsed == "traceEvents";
-        if (depth != 2 || event != TraceJson::parse_event_t::object_end || !in_events) return true;
-        was_there = true;
-        reader.take(parsed);
-        return false;
-    };
-    try {
-        const TraceJson rest = TraceJson::parse(text, event_of);
-    } catch (const TraceJson::exception& error) {
-        return wrong_input(origin, "", reason_of(error));
-    }
+    bool was_there = false;
+    GRADCOLL_TRY(read_list(origin, text, "traceEvents", [&](const TraceJson& event) {
+                     was_there = true;
+                     reader.take(event);
+                 }).status());
     if (!was_there) return no_trace(origin, "it has no events");
     return std::move(reader).result();
 }
 
-Result<Trace> read_trace(std::string_view option, const std::string& path) {
+Result<std::string> trace_text(std::string_view option, const std::string& path) {
     auto bytes = bytes_of_file(path, largest_file_bytes);
     if (!bytes.ok())
         return Status(Code::io,
                       fmt::format("{} {}: {}", option, printable(path), bytes.status().message()));
     auto text = unpacked(std::move(*bytes), longest_trace);
     if (!text.ok()) return wrong_input(path, "", text.status().message());
-    return trace_of_text(path, *text);
+    return text;
+}
+
+Result<Trace> read_trace(std::string_view option, const std::string& path) {
+    return trace_of_text(path, GRADCOLL_VALUE(trace_text(option, path)));
 }
 
 }  // namespace gradcoll::mover

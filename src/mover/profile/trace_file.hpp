@@ -47,8 +47,8 @@ struct Trace {
     std::vector<TraceMemory> memory;  ///< by time; of the devices if any, else of the host
 };
 
-/// Returns whether the file looks like such a trace, or is compressed.
-bool is_trace_file(const std::string& path);
+/// Reads the text of a trace of either kind. Errors: io; invalid_argument for damaged gzip.
+Result<std::string> trace_text(std::string_view option, const std::string& path);
 
 /// Read a trace. Errors: io, and invalid_argument with file, place, value and what is allowed.
 Result<Trace> read_trace(std::string_view option, const std::string& path);

@@ -15,7 +15,7 @@
 #include "mover/input/frameworks.hpp"
 #include "mover/input/tree_cluster.hpp"
 #include "mover/profile/measured_peak.hpp"
-#include "mover/profile/profiled_step.hpp"
+#include "mover/profile/profiled_file.hpp"
 #include "options.hpp"
 #include "reports.hpp"
 #include "tools/progress/progress.hpp"
@@ -35,8 +35,7 @@ int refuse(const Status& status, int exit_status) {
 
 /// Reads a model. A trace is replaced by the layers that it shows, also in the plan's file.
 Result<ProfiledModel> read_model(const std::string& argument) {
-    if (is_trace_file(argument))
-        return model_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
+    if (is_trace_file(argument)) return read_profiled_model("--model", argument);
     return ProfiledModel{GRADCOLL_VALUE(read_document("--model", argument)), {}};
 }
 

@@ -24,9 +24,9 @@ constexpr const char* examples = R"help(Examples:
   gradcoll move --check plan.json         whether a plan is right: exit status 0, or 1 and what is wrong
   gradcoll move --validate                published memory of four models, and times of 1,280 steps, beside ours
 
-MODEL is in our own form, a config.json of Hugging Face (docs/mover.md lists the families) or a trace of PyTorch's
-profiler. PARALLEL may also be the settings of DeepSpeed or Megatron-LM, and all three files Calculon's or vTrain's.
-docs/mover.md and docs/schemas describe all files.
+MODEL is in our own form, a config.json of Hugging Face (docs/mover.md lists the families), a trace of PyTorch's profiler
+or an execution trace. PARALLEL may also be the settings of DeepSpeed or Megatron-LM, and all three files Calculon's or
+vTrain's. docs/mover.md and docs/schemas describe all files.
 )help";
 
 /// Raw holds the options as typed.
