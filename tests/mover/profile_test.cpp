@@ -382,13 +382,18 @@ TEST(MoverProfile, EachCallOfALayerIsOneAndTheLastMicroBatchCounts) {
 TEST(MoverProfile, WhatBackwardRunsAgainIsNoLayer) {
     Maker make;
     layer(make, "a", 10, 0, 200);
-    make.op("CheckpointFunction", 30, 20, 1);  // makes the node of b, which makes none
+    // This makes the node of b, whose own operators make none.
+    make.span("cpu_op", "CheckpointFunction", 30, 20, 1)["args"]["Input Dims"] = {
+        Json::array(), {2, 3}, {5}};
     make.note("b", 31, 10);
     make.op("aten::mm", 32, 5);
     make.backward("CheckpointFunctionBackward", 100, 90, 1);
     make.note("b", 110, 10);
     make.op("aten::mm", 111, 5, 2);
-    make.backward("MmBackward0", 130, 20, 2);  // inside the checkpoint's
+    make.backward("MmBackward0", 130, 20, 2);                    // inside the checkpoint's
+    for (const Json& shape : {Json{3, 3}, Json{2, 3}, Json{4}})  // the second is an input's
+        make.span("cpu_op", "torch::autograd::AccumulateGrad", 160,
+                  1)["args"]["Input Dims"] = {shape};
     EXPECT_EQ(
         "Layers in the last step of t, 2 in all: a, b\n"
         "  left out, runs again in backward: b\n\n",
@@ -396,6 +401,7 @@ TEST(MoverProfile, WhatBackwardRunsAgainIsNoLayer) {
     const auto layers = layers_in(make);
     EXPECT_EQ(10, layers[1].times.forward_us);
     EXPECT_EQ(90, layers[1].times.backward_us);
+    EXPECT_EQ(9 + 4, layers[1].parameters);
 }
 
 TEST(MoverProfile, AnnotationsOfToolsAreKnownByName) {

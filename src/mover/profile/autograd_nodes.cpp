@@ -2,6 +2,7 @@
 #include "mover/profile/autograd_nodes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -18,7 +19,7 @@ struct OpenEvaluation {
 };
 
 void look_inside(const TraceSpan& op, const OpenEvaluation& open, Evaluation& out) {
-    if (op.name == accumulated) out.parameters += op.numbers;
+    if (op.name == accumulated) out.summed.push_back(op.numbers);
     // Hooks that run first, as FSDP's, take the number away: the node's own operator still has it.
     if (out.sequence < 0 && op.name == open.node) out.sequence = op.sequence;
 }
@@ -74,11 +75,21 @@ std::vector<Node> nodes_of(const Trace& trace, const std::vector<Evaluation>& ev
     for (std::size_t e = 0; e < evaluations.size(); ++e) {
         const auto maker = makers.find(evaluations[e].sequence);
         if (maker != makers.end() && maker->second->start_us < evaluations[e].start_us)
-            out.push_back({maker->second->start_us, maker->second->end_us, e});
+            out.push_back({maker->second->start_us, maker->second->end_us, e, maker->second});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const Node& a, const Node& b) { return a.made_us < b.made_us; });
     return out;
+}
+
+std::int64_t parameters_of(const Evaluation& evaluation, const TraceSpan* maker) {
+    std::vector<std::int64_t> summed = evaluation.summed;
+    if (maker != nullptr)
+        for (const std::int64_t input : maker->checkpointed)
+            if (const auto same = std::find(summed.begin(), summed.end(), input);
+                same != summed.end())
+                summed.erase(same);
+    return std::accumulate(summed.begin(), summed.end(), std::int64_t{0});
 }
 
 }  // namespace gradcoll::mover

@@ -13,8 +13,8 @@ namespace gradcoll::mover {
 struct Evaluation {
     double start_us = 0, end_us = 0;
     int thread = 0;
-    std::int64_t sequence = -1;   ///< -1: the node has no number, as sums of gradients
-    std::int64_t parameters = 0;  ///< numbers that gradients were summed for
+    std::int64_t sequence = -1;          ///< -1: the node has no number, as sums of gradients
+    std::vector<std::int64_t> summed{};  ///< numbers in each gradient that was summed
     bool sums_gradients = false;
 };
 
@@ -30,7 +30,12 @@ const Evaluation* evaluation_at(const std::vector<Evaluation>& evaluations, doub
 struct Node {
     double made_us = 0, made_until_us = 0;  ///< its operator
     std::size_t evaluation = 0;             ///< the index in evaluations_of()
+    const TraceSpan* maker = nullptr;
 };
+
+/// Returns the numbers of the parameters whose gradients an evaluation summed. `maker` made its
+/// node; nullptr: it has none.
+std::int64_t parameters_of(const Evaluation& evaluation, const TraceSpan* maker);
 
 /// Returns the nodes that operators of this thread made, by time. An operator has the number that
 /// the next node will get, so the last operator with a number made the node.

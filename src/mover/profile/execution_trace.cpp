@@ -175,6 +175,9 @@ class NodeReader {
         // Processes and threads are annotations, too.
         if (node.name.starts_with("[pytorch|profiler|execution_trace|")) return;
         if (!node.inputs.empty()) span.numbers = numbers_in(node.inputs.front().shape);
+        if (node.name == checkpoint_name)
+            for (const ExecutedTensor& tensor : node.inputs)
+                span.checkpointed.push_back(numbers_in(tensor.shape));
         (node.is_annotation ? out_.spans.annotations : out_.spans.operators)
             .push_back(std::move(span));
     }

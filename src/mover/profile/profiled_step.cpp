@@ -65,7 +65,8 @@ class StepReader {
 
     template <class Span>
     double time_of(const Span& span) const {
-        return span.end_us - span.start_us - aside_.within(span.start_us, span.end_us, span.thread);
+        const double aside = aside_.within(span.start_us, span.end_us, span.thread);
+        return std::max(0.0, span.end_us - span.start_us - aside);
     }
 
     void add_times() {

@@ -66,7 +66,9 @@ class ThreadLayers {
     /// the node before them.
     std::vector<BackwardSpan> backward() const {
         std::unordered_map<std::size_t, std::size_t> layer_of;
+        std::unordered_map<std::size_t, const TraceSpan*> makers;
         for (const Node& node : nodes_) {
+            makers[node.evaluation] = node.maker;
             const auto next = std::upper_bound(
                 last_.begin(), last_.end(), node.made_us,
                 [](double us, const Mark* mark) { return us < mark->span.start_us; });
@@ -85,8 +87,8 @@ class ThreadLayers {
             else if (run.sequence >= 0)
                 before->second = last_.size();
             if (before->second < last_.size())
-                out.push_back(
-                    {run.start_us, run.end_us, run.thread, before->second, run.parameters});
+                out.push_back({run.start_us, run.end_us, run.thread, before->second,
+                               parameters_of(run, makers[e])});
         }
         return out;
     }

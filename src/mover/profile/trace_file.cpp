@@ -110,20 +110,28 @@ class TraceReader {
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("Sequence number", -1, INT64_MAX, span.sequence);
         args.integer("External id", 0, INT64_MAX, span.external);
-        span.numbers = numbers_of(json);
+        add_numbers(json, span);
         keep(in);
         keep(args);
         to.push_back(std::move(span));
     }
 
-    /// Returns the product of the dimensions of the first input; 0 if they are missing.
-    static std::int64_t numbers_of(const TraceJson& arguments) {
+    /// Adds the numbers in the first input, if its dimensions are there.
+    static void add_numbers(const TraceJson& arguments, TraceSpan& span) {
         const auto dimensions = arguments.find("Input Dims");
-        if (dimensions == arguments.end() || !dimensions->is_array() || dimensions->empty() ||
-            !dimensions->front().is_array())
-            return 0;
+        if (dimensions == arguments.end() || !dimensions->is_array() || dimensions->empty()) return;
+        span.numbers = numbers_in(dimensions->front());
+        if (span.name != checkpoint_name) return;
+        for (const TraceJson& input : *dimensions)
+            if (const std::int64_t numbers = numbers_in(input); numbers > 0)
+                span.checkpointed.push_back(numbers);
+    }
+
+    /// Returns the product of the dimensions of an input; 0 if it is no tensor.
+    static std::int64_t numbers_in(const TraceJson& dimensions) {
+        if (!dimensions.is_array()) return 0;
         std::int64_t numbers = 1;
-        for (const TraceJson& size : dimensions->front()) {
+        for (const TraceJson& size : dimensions) {
             if (!size.is_number_integer() || size.get<std::int64_t>() < 0) return 0;
             numbers = size_product({numbers, size.get<std::int64_t>()});
         }

@@ -10,11 +10,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
 
 namespace gradcoll::mover {
+
+/// This operator runs a checkpoint's forward, whose backward sums gradients of its inputs as if
+/// they were parameters.
+inline constexpr std::string_view checkpoint_name = "CheckpointFunction";
 
 /// A TraceSpan is an operator, or a range that the program annotated.
 struct TraceSpan {
@@ -25,6 +30,7 @@ struct TraceSpan {
     std::int64_t sequence = -1;  ///< autograd's number of the node, forward and backward
     std::int64_t external = -1;  ///< the number by which kernels refer to their operator
     std::int64_t numbers = 0;    ///< numbers in the first input, if shapes were recorded
+    std::vector<std::int64_t> checkpointed{};  ///< numbers in each input of a checkpoint
 };
 
 struct TraceKernel {
