@@ -8,7 +8,7 @@
 
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
-#include "mover/plan/families.hpp"
+#include "mover/plan/choice_families.hpp"
 #include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {
@@ -36,7 +36,7 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
         const auto starts = timeline_of(*program);
         ASSERT_TRUE(starts.ok());
         const auto families = families_of(*program, {true, true, true, true, 1}, {});
-        const Family& family = families[static_cast<std::size_t>(
+        const ChoiceFamily& family = families[static_cast<std::size_t>(
             from_to(chance, 0, static_cast<std::int64_t>(families.size()) - 1))];
         const RankProgram& rank = program->ranks[0];
         const Ladder ladder(rank, (*starts)[0], gaps_of(rank, {1'000'000'000, 0}, family),
@@ -91,8 +91,8 @@ TEST(Ladder, TheLongestGapIsUsedFirstAndItsTensorComesBackWhenThereIsRoom) {
     EXPECT_TRUE(ladder.choice_for(300).empty());
 }
 
-bool are_same(const Family& a, const Family& b) {
-    const auto kinds = [](const Family& family) {
+bool are_same(const ChoiceFamily& a, const ChoiceFamily& b) {
+    const auto kinds = [](const ChoiceFamily& family) {
         const MovableKinds& of = family.kinds;
         return std::tuple(of.activations, of.parameters, of.gradients, of.optimizer);
     };
@@ -113,10 +113,10 @@ TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {
         for (unsigned many = few; many < 16; ++many) {
             if ((few & many) != few) continue;
             const auto all = families_of(*program, kinds(many), {});
-            for (const Family& family : families_of(*program, kinds(few), {}))
+            for (const ChoiceFamily& family : families_of(*program, kinds(few), {}))
                 EXPECT_TRUE(
                     std::any_of(all.begin(), all.end(),
-                                [&](const Family& other) { return are_same(family, other); }))
+                                [&](const ChoiceFamily& other) { return are_same(family, other); }))
                     << few << " " << many;
         }
 }

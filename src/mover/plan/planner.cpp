@@ -10,7 +10,7 @@
 #include "mover/analysis/timeline.hpp"
 #include "mover/plan/bound.hpp"
 #include "mover/plan/carry_out.hpp"
-#include "mover/plan/families.hpp"
+#include "mover/plan/choice_families.hpp"
 #include "mover/plan/pool.hpp"
 
 namespace gradcoll::mover {
@@ -178,7 +178,7 @@ std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size
 
 /// Tries the choices of a family that need no more than the smallest device has.
 void consider_family(const Program& program, const Rooms& rooms, const Starts& starts,
-                     const Family& family, const Effort& effort, Best& best) {
+                     const ChoiceFamily& family, const Effort& effort, Best& best) {
     std::vector<Ladder> ladders;
     ladders.reserve(program.ranks.size());
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
@@ -227,7 +227,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
     const Effort effort = effort_for(program);
     Best best(program, rooms);
     const Tick shortest = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
-    for (const Family& family : families_of(program, kinds, effort)) {
+    for (const ChoiceFamily& family : families_of(program, kinds, effort)) {
         if (best.step() <= shortest) break;
         consider_family(program, rooms, starts, family, effort, best);
     }

@@ -33,9 +33,9 @@ struct PlannedStep {
     }
 };
 
-/// Tries the choices of all families (families.hpp) and of the rules that count, and keeps the
-/// shortest step. Which choices there are depends on the program alone, a larger device only has
-/// more of them, and none takes longer in a larger device or over a faster link: so more kinds,
+/// Tries the choices of all families (choice_families.hpp) and of the rules that count, and keeps
+/// the shortest step. Which choices there are depends on the program alone, a larger device only
+/// has more of them, and none takes longer in a larger device or over a faster link: so more kinds,
 /// more memory of devices or hosts, and faster links never give a longer step. (Of steps with more
 /// than 10,000 operators each family is tried for the device's memory alone.) Errors:
 /// out_of_memory if no moves make enough room in a device, or a host's pinned memory does not hold

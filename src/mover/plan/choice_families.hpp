@@ -1,4 +1,4 @@
-// mover/plan/families.hpp - the families of choices that the planner tries.
+// mover/plan/choice_families.hpp - the families of choices that the planner tries.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace gradcoll::mover {
 
-/// A Family has all choices of some kinds by one pattern. Of the model states that may move, a
-/// share lives in the host, and a share leaves for a while; the rest stays.
-struct Family {
+/// A ChoiceFamily has all choices of some kinds by one pattern. Of the model states that may move,
+/// a share lives in the host, and a share leaves for a while; the rest stays.
+struct ChoiceFamily {
     MovableKinds kinds;
     std::size_t at_home = 0, leaving = 0, shares = 1;
     Pattern pattern;
@@ -25,10 +25,10 @@ Effort effort_for(const Program& program);
 
 /// Returns the families for every selection of the kinds: more kinds have all families of fewer.
 /// The first moves only what must move; of steps of one length the planner takes the first.
-std::vector<Family> families_of(const Program& program, const MovableKinds& kinds,
-                                const Effort& effort);
+std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds& kinds,
+                                      const Effort& effort);
 
 /// Returns the gaps that a family may use.
-std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Family& family);
+std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const ChoiceFamily& family);
 
 }  // namespace gradcoll::mover

@@ -1,5 +1,5 @@
-// mover/plan/families.cpp - see families.hpp.
-#include "mover/plan/families.hpp"
+// mover/plan/choice_families.cpp - see choice_families.hpp.
+#include "mover/plan/choice_families.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ std::size_t most_states(const Program& program, const MovableKinds& kinds) {
 
 /// Adds families by the first `count` patterns.
 void add_families(const MovableKinds& kinds, std::size_t shares, std::size_t count,
-                  std::vector<Family>& out) {
+                  std::vector<ChoiceFamily>& out) {
     for (std::size_t at_home = 0; at_home <= shares; ++at_home)
         for (std::size_t leaving = 0; leaving <= shares - at_home; ++leaving) {
             if (shares > 0 && at_home + leaving == 0) continue;
@@ -63,12 +63,12 @@ Effort effort_for(const Program& program) {
     return operators > 10'000 ? Effort{1, 0} : Effort{};
 }
 
-std::vector<Family> families_of(const Program& program, const MovableKinds& kinds,
-                                const Effort& effort) {
+std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds& kinds,
+                                      const Effort& effort) {
     constexpr unsigned activations = 1, optimizer = 2;
     // The optimizer's states come first: they are idle for most of a step, so that few moves do.
     constexpr std::array<unsigned, 15> order = {2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    std::vector<Family> out{{selection_of(kinds, 0), 0, 0, 1, {Prefer::longest, 0}}};
+    std::vector<ChoiceFamily> out{{selection_of(kinds, 0), 0, 0, 1, {Prefer::longest, 0}}};
     for (const unsigned bits : order) {
         const MovableKinds selection = selection_of(kinds, bits);
         if (!has_all(kinds, selection)) continue;
@@ -87,7 +87,7 @@ std::vector<Family> families_of(const Program& program, const MovableKinds& kind
     return out;
 }
 
-std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Family& family) {
+std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const ChoiceFamily& family) {
     const Homes states = may_live_in_host(rank, family.kinds);
     const std::size_t home = share_of(states.size(), family.at_home, family.shares);
     const std::size_t leaving = share_of(states.size(), family.leaving, family.shares);
