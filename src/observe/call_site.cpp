@@ -184,11 +184,14 @@ std::uintptr_t call_site() {
     constexpr int most_frames = 48;
     void* frames[most_frames];
     const int count = backtrace(frames, most_frames);
-    for (int i = 0; i < count; ++i) {
-        const auto address = reinterpret_cast<std::uintptr_t>(frames[i]);
-        if (!is_skipped(address)) return address;
-    }
-    return 0;
+    const auto skips = [](void* frame) {
+        return is_skipped(reinterpret_cast<std::uintptr_t>(frame));
+    };
+    // A sanitizer's own backtrace() may be the innermost frame.
+    void** const end = frames + count;
+    void** const ours = std::find_if(&frames[0], end, skips);
+    void** const site = std::find_if_not(ours == end ? &frames[0] : ours, end, skips);
+    return site == end ? 0 : reinterpret_cast<std::uintptr_t>(*site);
 }
 
 std::vector<std::string> names_of_sites(std::span<const std::uintptr_t> sites) {

@@ -90,9 +90,9 @@ TEST(MoverInput, ALaneIsAShareOfLinkAndHostMemory) {
     cluster.devices_per_link = 2;
     EXPECT_EQ(12'500'000'000, lane_of(cluster).bytes_per_second);
     cluster.link_both_ways = false;
-    EXPECT_EQ(6'250'000'000, lane_of(cluster).bytes_per_second);
+    EXPECT_EQ(12'500'000'000, lane_of(cluster).bytes_per_second);
     cluster.host_memory_gbytes_per_s = 16;
-    EXPECT_EQ(1'000'000'000, lane_of(cluster).bytes_per_second);
+    EXPECT_EQ(2'000'000'000, lane_of(cluster).bytes_per_second);
 }
 
 TEST(MoverInput, SizesThatAreTooLargeAreRefusedAndNotWrapped) {

@@ -56,7 +56,7 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
             ++rungs;
         }
     }
-    EXPECT_GT(rungs, 3'000);
+    EXPECT_GT(rungs, 2'000);
 }
 
 /// Makes three layers that keep 100 bytes each.

@@ -2,7 +2,8 @@
 #include "mover/plan/bound.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <numeric>
+#include <utility>
 
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
@@ -44,22 +45,32 @@ class RankBound {
 
     Tick shortest() const {
         Tick longest = 0;
-        std::int64_t most = room_.device_bytes;
-        for (std::size_t op = 0; op < held_.size(); ++op)
-            if (held_[op] > most) {
-                most = held_[op];
-                longest = std::max(longest, until_gone(op));
-            }
-        most = room_.device_bytes;
-        for (std::size_t op = held_.size(); op-- > 0;)
-            if (held_[op] > most) {
-                most = held_[op];
-                longest = std::max(longest, until_back(op));
-            }
+        std::vector<std::size_t> order(held_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (const std::size_t op : needing_most(order))
+            longest = std::max(longest, until_gone(op));
+        std::reverse(order.begin(), order.end());
+        for (const std::size_t op : needing_most(order))
+            longest = std::max(longest, until_back(op));
         return longest;
     }
 
   private:
+    /// Returns the operators that need more than all before them in the order, if the device has
+    /// not so much; the last of them, which need most.
+    std::vector<std::size_t> needing_most(const std::vector<std::size_t>& order) const {
+        constexpr std::size_t enough = 32;
+        std::vector<std::size_t> out;
+        std::int64_t most = room_.device_bytes;
+        for (const std::size_t op : order)
+            if (held_[op] > most) {
+                most = held_[op];
+                out.push_back(op);
+            }
+        if (out.size() > enough) out.erase(out.begin(), out.end() - enough);
+        return out;
+    }
+
     std::int64_t missing_at(std::size_t op) const { return held_[op] - room_.device_bytes; }
     Tick end_of(std::int32_t op) const {
         const auto n = static_cast<std::size_t>(op);

@@ -128,28 +128,29 @@ void consider_counts(const Program& program, const Rooms& rooms, const MovableKi
         best.consider(counted_choices(program, gaps, rule, count), count);
 }
 
-Result<PlannedStep> planned(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                            const Best& best) {
-    const Starts starts = GRADCOLL_VALUE(timeline_of(program));
+Result<PlannedStep> planned(const Best& best, Tick unmoved, Tick shortest) {
     PlannedStep step;
     step.plan = GRADCOLL_VALUE(best.plan());
     step.counted = best.counted();
-    step.unmoved_ticks = end_of(program, starts);
-    step.shortest_ticks = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
+    step.unmoved_ticks = unmoved;
+    step.shortest_ticks = shortest;
     return step;
 }
 
 Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, const Policy& policy) {
+    const Starts starts = GRADCOLL_VALUE(timeline_of(program));
     Best best(program, rooms);
+    const Tick shortest =
+        shortest_step(program, rooms, policy.kinds, starts, best.carry_out().rest());
     if (policy.count == Policy::best_count) {
         consider_counts(program, rooms, policy.kinds, policy.rule, 1, best);
-        return planned(program, rooms, policy.kinds, best);
+        return planned(best, end_of(program, starts), shortest);
     }
     const Choices choices =
         counted_choices(program, all_gaps(program, rooms, policy.kinds), policy.rule, policy.count);
     GRADCOLL_TRY(best.carry_out().plan(choices).status());
     best.consider(choices, policy.count);
-    return planned(program, rooms, policy.kinds, best);
+    return planned(best, end_of(program, starts), shortest);
 }
 
 /// Returns the sizes of memory for which a family has choices: closer to each other where nearly
@@ -237,7 +238,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                 consider_counts(program, rooms, kinds, rule,
                                 divided_up(most_counted(rule, program) + 1, most_tries_of_counting),
                                 best);
-    PlannedStep step = GRADCOLL_VALUE(planned(program, rooms, kinds, best));
+    PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));
     step.counted = 0;
     return step;
 }

@@ -140,14 +140,15 @@ int smallest(const Options& options) {
 }
 
 int layers(const Options& options) {
-    const auto inputs = read_inputs(options);
+    std::string found;
+    const auto inputs = read_inputs(options, found);
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
     const Description& described = scene->description;
-    const auto found = layers_on_device(described.model, described.parallel, described.cluster);
-    if (!found.ok()) return refuse(found.status(), gradcoll::usage_error);
-    std::fputs(layers_report(described.model, *found).c_str(), stdout);
+    const auto rows = layers_on_device(described.model, described.parallel, described.cluster);
+    if (!rows.ok()) return refuse(rows.status(), gradcoll::usage_error);
+    std::fputs((found + layers_report(described.model, *rows)).c_str(), stdout);
     return 0;
 }
 
