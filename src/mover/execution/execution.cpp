@@ -154,8 +154,13 @@ Status Execution::begin_step() {
     begin_ns_ = now_ns();
     claim_after(-1);
     grant();
-    changed_.notify_all();
+    wake_movers();
     return {};
+}
+
+/// Wakes the threads that move, if there is anything to move in this plan.
+void Execution::wake_movers() {
+    if (!moves_.moves.empty()) changed_.notify_all();
 }
 
 Status Execution::check_next(std::int32_t op, bool begins) const {
@@ -178,7 +183,7 @@ Status Execution::begin_operator(std::int32_t op) {
         claim_until(op);
         grant();
     }
-    changed_.notify_all();
+    wake_movers();
     GRADCOLL_TRY(wait_for(op));
     in_operator_ = true;
     measured_[index_of(op)].start = since_begin();
@@ -236,7 +241,7 @@ Status Execution::end_operator(std::int32_t op) {
         claim_after(op);
         grant();
     }
-    changed_.notify_all();
+    wake_movers();
     return {};
 }
 

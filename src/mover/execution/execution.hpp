@@ -98,6 +98,7 @@ class Execution {
     void find_moved();
     Status place_made(std::size_t tensor);
     void start_threads();
+    void wake_movers();
     Status check_next(std::int32_t op, bool begins) const;
     Status wait_for(std::int32_t op);
     void claim_until(std::int32_t op);

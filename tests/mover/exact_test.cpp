@@ -1,0 +1,118 @@
+// tests/mover/exact_test.cpp - how far plans of tiny steps are from the best that there is: all
+// selections of gaps, each coming back at any operator, and tensors at home or not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mover/analysis/memory.hpp"
+#include "mover/analysis/timeline.hpp"
+#include "mover/plan/carry_out.hpp"
+#include "mover/plan/planner.hpp"
+#include "mover/random_steps.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+/// Exact tries everything for one rank, and gives up a selection as soon as it cannot be best.
+class Exact {
+  public:
+    Exact(const Program& program, const Rooms& rooms, const MovableKinds& kinds)
+        : rank_(program.ranks[0]), lane_(rooms.ranks[0].lane), kinds_(kinds),
+          carry_out_(program, rooms) {}
+
+    /// Returns nothing if there is no plan, or if more than `most` choices would have to be tried.
+    std::optional<Tick> best(std::size_t most) {
+        const Homes states = may_live_in_host(rank_, kinds_);
+        if (states.size() > 3) return {};
+        for (std::size_t selection = 0; selection < (std::size_t{1} << states.size()); ++selection) {
+            Homes homes;
+            for (std::size_t n = 0; n < states.size(); ++n)
+                if ((selection >> n & 1U) != 0) homes.push_back(states[n]);
+            std::sort(homes.begin(), homes.end());
+            gaps_ = gaps_of(rank_, lane_, kinds_, homes);
+            double count = 1;
+            for (const Gap& gap : gaps_) count *= gap.need - gap.after + 1;
+            if (count > static_cast<double>(most)) return {};
+            choice_.clear();
+            try_from(0);
+        }
+        return best_ == none ? std::nullopt : std::optional(best_);
+    }
+
+  private:
+    static constexpr Tick none = std::numeric_limits<Tick>::max();
+
+    void try_from(std::size_t g) {
+        if (g == gaps_.size()) {
+            if (const auto step = carry_out_.step({choice_}, best_)) best_ = *step;
+            return;
+        }
+        const Gap& gap = gaps_[g];
+        if (!gap.must()) try_from(g + 1);
+        const std::int32_t first = std::max(gap.after, gap.in_host) + 1;
+        for (std::int32_t back = first; back <= (gap.prefetches() ? gap.need : first); ++back) {
+            choice_.push_back({gap, back});
+            try_from(g + 1);
+            choice_.pop_back();
+        }
+    }
+
+    const RankProgram& rank_;
+    Lane lane_;
+    MovableKinds kinds_;
+    CarryOut carry_out_;
+    std::vector<Gap> gaps_;
+    RankChoice choice_;
+    Tick best_ = none;
+};
+
+Description tiny(Chance& chance) {
+    Description out = random_description(chance);
+    Parallel& parallel = out.parallel;
+    parallel = {.micro_batches = from_to(chance, 1, 2), .schedule = ScheduleKind::gpipe};
+    auto& layers = std::get<std::vector<ListedLayer>>(out.model.body);
+    layers.resize(std::min<std::size_t>(layers.size(), 3));
+    for (ListedLayer& layer : layers) {
+        layer.kept.resize(std::min<std::size_t>(layer.kept.size(), 1));
+        layer.times.forward_us += 1;
+    }
+    return out;
+}
+
+TEST(Exact, TinyPlansAreNearTheBestThatThereIs) {
+    double logs = 0, worst = 1;
+    int compared = 0, waited = 0;
+    for (std::uint64_t seed = 0; compared < 300; ++seed) {
+        ASSERT_LT(seed, 20'000U);
+        Chance chance(seed);
+        const Description description = tiny(chance);
+        const auto program = program_of(description);
+        ASSERT_TRUE(program.ok()) << program.status().message();
+        const std::int64_t peak = peak_of(memory_of(program->ranks[0])).bytes;
+        const auto rooms = rooms_of(description, *program, peak * from_to(chance, 50, 95) / 100);
+        if (!rooms.ok() || peak == 0) continue;
+        const MovableKinds kinds{.optimizer = from_to(chance, 0, 1) == 1, .least_bytes = 1};
+        const auto step = plan_moves(*program, *rooms, kinds);
+        if (step.ok() && step->slowdown() == 0) continue;
+        const auto best = Exact(*program, *rooms, kinds).best(60'000);
+        if (!best) continue;
+        ASSERT_TRUE(step.ok()) << "seed " << seed << ": " << step.status().message();
+        const double ratio =
+            static_cast<double>(step->plan.step_ticks) / static_cast<double>(*best);
+        ASSERT_GE(ratio, 1) << "seed " << seed;
+        ASSERT_GE(*best, step->shortest_ticks) << "seed " << seed;
+        logs += std::log(ratio);
+        worst = std::max(worst, ratio);
+        ++compared;
+        waited += *best > step->unmoved_ticks ? 1 : 0;
+    }
+    EXPECT_LE(std::exp(logs / compared), 1.02);
+    EXPECT_GT(waited, 100);
+    RecordProperty("mean", std::to_string(std::exp(logs / compared)));
+    RecordProperty("worst", std::to_string(worst));
+    std::printf("mean %.4f, worst %.4f of %d\n", std::exp(logs / compared), worst, compared);
+}
+
+}  // namespace
+}  // namespace gradcoll::mover
