@@ -18,14 +18,17 @@ namespace {
 class Exact {
   public:
     Exact(const Program& program, const Rooms& rooms, const MovableKinds& kinds)
-        : rank_(program.ranks[0]), lane_(rooms.ranks[0].lane), kinds_(kinds),
+        : rank_(program.ranks[0]),
+          lane_(rooms.ranks[0].lane),
+          kinds_(kinds),
           carry_out_(program, rooms) {}
 
     /// Returns nothing if there is no plan, or if more than `most` choices would have to be tried.
     std::optional<Tick> best(std::size_t most) {
         const Homes states = may_live_in_host(rank_, kinds_);
         if (states.size() > 3) return {};
-        for (std::size_t selection = 0; selection < (std::size_t{1} << states.size()); ++selection) {
+        for (std::size_t selection = 0; selection < (std::size_t{1} << states.size());
+             ++selection) {
             Homes homes;
             for (std::size_t n = 0; n < states.size(); ++n)
                 if ((selection >> n & 1U) != 0) homes.push_back(states[n]);

@@ -34,10 +34,13 @@ bool has_all(const MovableKinds& kinds, const MovableKinds& selection) {
 
 /// Returns the most model states of these kinds that any rank has.
 std::size_t most_states(const Program& program, const MovableKinds& kinds) {
-    std::size_t most = 0;
+    std::ptrdiff_t most = 0;
     for (const RankProgram& rank : program.ranks)
-        most = std::max(most, may_live_in_host(rank, kinds).size());
-    return most;
+        most = std::max(most, std::count_if(rank.tensors.begin(), rank.tensors.end(),
+                                            [&](const DeviceTensor& tensor) {
+                                                return tensor.stays && kinds.allows(tensor);
+                                            }));
+    return static_cast<std::size_t>(most);
 }
 
 /// Adds families by the first `count` patterns.
@@ -103,9 +106,11 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Choice
     const auto is_in = [](const Homes& some, std::int32_t tensor) {
         return std::binary_search(some.begin(), some.end(), tensor);
     };
+    // What is summed in the host does not live there, and may leave in any case.
     std::erase_if(gaps, [&](const Gap& gap) {
-        return !gap.must() && rank.tensors[static_cast<std::size_t>(gap.tensor)].stays &&
-               !is_in(homes, gap.tensor) && !is_in(leave, gap.tensor);
+        const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(gap.tensor)];
+        return !gap.must() && tensor.stays && tensor.host_use < 0 && !is_in(homes, gap.tensor) &&
+               !is_in(leave, gap.tensor);
     });
     return gaps;
 }
