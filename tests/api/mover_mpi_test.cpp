@@ -106,6 +106,21 @@ class Movers : public testing::Test {
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_end(mover));
     }
 
+    /// Runs more steps until one is, on all ranks, as is looked for: a busy machine delays some.
+    /// Returns whether that came.
+    template <class IsFound>
+    int run_until(int operator_us, IsFound&& is_found, GC_Mover_stats& stats) {
+        int steps = 1, found = 0;
+        while (found == 0 && steps < 60) {
+            run_step(++steps, operator_us);
+            EXPECT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &stats));
+            found = is_found(stats);
+            MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, comm);
+        }
+        EXPECT_EQ(steps, stats.steps);
+        return found;
+    }
+
     void touch(int t, int op, int step) const {
         GC_Mover_tensor tensor;
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_tensor(mover, t, &tensor));
@@ -221,16 +236,11 @@ TEST_F(Movers, WrongTimesAreMeasuredAndPlannedAgain) {
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &first));
     EXPECT_EQ(0, first.replans);
     EXPECT_GT(first.drift, 0.5);
-    // A busy machine delays some steps, so a step that is near its plan on all ranks is looked for.
-    int steps = 1, is_near = 0;
-    while (is_near == 0 && steps < 60) {
-        run_step(++steps, 6'000);
-        ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &later));
-        is_near = later.replans >= 1 && later.drift < 0.5 &&
-                  later.planned_step_us < first.planned_step_us / 2;
-        MPI_Allreduce(MPI_IN_PLACE, &is_near, 1, MPI_INT, MPI_MIN, comm);
-    }
-    EXPECT_EQ(steps, later.steps);
+    const auto is_near_its_plan = [&](const GC_Mover_stats& stats) {
+        return stats.replans >= 1 && stats.drift < 0.5 &&
+               stats.planned_step_us < first.planned_step_us / 2;
+    };
+    const int is_near = run_until(6'000, is_near_its_plan, later);
     EXPECT_EQ(1, is_near) << later.replans << " plans, the last of " << later.planned_step_us
                           << " us, the first of " << first.planned_step_us << "; still "
                           << later.drift << " off";
@@ -258,13 +268,10 @@ TEST_F(Movers, ALinkThatWasDisturbedOnceIsPlannedForAtItsOwnRateAgain) {
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &first));
     EXPECT_GT(first.moves, 0);
     // Moves are as fast as the link now, so the next plans count with more than half of its rate.
-    int steps = 1, is_shorter = 0;
-    while (is_shorter == 0 && steps < 60) {
-        run_step(++steps, 3'000);
-        ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &later));
-        is_shorter = later.replans >= 1 && later.planned_step_us < first.planned_step_us / 2;
-        MPI_Allreduce(MPI_IN_PLACE, &is_shorter, 1, MPI_INT, MPI_MIN, comm);
-    }
+    const auto is_shorter_now = [&](const GC_Mover_stats& stats) {
+        return stats.replans >= 1 && stats.planned_step_us < first.planned_step_us / 2;
+    };
+    const int is_shorter = run_until(3'000, is_shorter_now, later);
     EXPECT_EQ(1, is_shorter) << later.replans << " plans, the last of " << later.planned_step_us
                              << " us, the first of " << first.planned_step_us;
 }

@@ -17,8 +17,7 @@ namespace {
 /// Sums up what the rank needs while each operator runs, if the moves are as fast as they have to
 /// be, and returns the most.
 std::int64_t need_of(const RankProgram& rank, const RankChoice& choice) {
-    std::vector<std::int64_t> held;
-    for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
+    std::vector<std::int64_t> held = held_by_operator(rank);
     for (const ChosenMove& move : choice) {
         const auto back = move.gap.prefetches() ? move.prefetch_at : move.gap.need;
         for (std::int32_t op = move.gap.after + 1; op < back; ++op)

@@ -36,6 +36,12 @@ std::vector<BytesByKind> memory_of(const RankProgram& rank) {
     return memory;
 }
 
+std::vector<std::int64_t> held_by_operator(const RankProgram& rank) {
+    std::vector<std::int64_t> held;
+    for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
+    return held;
+}
+
 MemoryPeak peak_of(const std::vector<BytesByKind>& memory) {
     MemoryPeak peak;
     for (std::size_t n = 0; n < memory.size(); ++n) {

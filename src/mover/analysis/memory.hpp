@@ -22,6 +22,8 @@ struct MemoryPeak {
 /// Returns the bytes held while each operator runs. Memory changes only where operators start and
 /// end, so nothing is missed.
 std::vector<BytesByKind> memory_of(const RankProgram& rank);
+/// Returns the same with all kinds together.
+std::vector<std::int64_t> held_by_operator(const RankProgram& rank);
 
 MemoryPeak peak_of(const std::vector<BytesByKind>& memory);
 /// Returns the most that one kind takes at any time.

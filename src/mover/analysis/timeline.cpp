@@ -10,6 +10,11 @@ Result<Starts> timeline_of(const Program& program) {
                         [](std::size_t, std::size_t, Tick ready) -> Result<Tick> { return ready; });
 }
 
+Tick end_of(const RankProgram& rank, const std::vector<Tick>& starts, std::int32_t op) {
+    const auto n = static_cast<std::size_t>(op);
+    return op < 0 ? 0 : starts[n] + rank.operators[n].duration;
+}
+
 Tick end_of(const Program& program, const Starts& starts) {
     Tick end = 0;
     for (std::size_t r = 0; r < starts.size(); ++r)

@@ -58,6 +58,9 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
 /// Returns when operators start if none waits for memory or moves.
 Result<Starts> timeline_of(const Program& program);
 
+/// Returns when an operator of the rank has ended; -1 stands for the begin of the step.
+Tick end_of(const RankProgram& rank, const std::vector<Tick>& starts, std::int32_t op);
+
 /// Returns when the last operator of all ranks has ended.
 Tick end_of(const Program& program, const Starts& starts);
 

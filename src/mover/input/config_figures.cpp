@@ -128,6 +128,10 @@ SelfAttention attention_of(const Figures& figures, bool in_bias, bool out_bias) 
             .out_bias = out_bias};
 }
 
+FeedForward gated_of(const Figures& figures, bool bias) {
+    return {.width = figures.feedforward, .gated = true, .up_bias = bias, .down_bias = bias};
+}
+
 Part part_of(const decltype(Part::body)& body, Norm before, Norm behind) {
     return {.norm_before = before, .norm_behind = behind, .body = body};
 }

@@ -14,7 +14,7 @@ struct FigureNames {
     std::string_view layers = "num_hidden_layers";
     std::string_view hidden = "hidden_size";
     std::string_view heads = "num_attention_heads";
-    // Of these an empty one is not read.
+    // An empty one of these is not read.
     std::string_view feedforward = "intermediate_size";
     std::string_view positions = "max_position_embeddings";
     std::string_view vocabulary = "vocab_size";
@@ -55,6 +55,8 @@ std::vector<std::int64_t> windows_at(Fields& in, std::int64_t layers,
 std::vector<bool> layers_listed_at(Fields& in, std::string_view key, std::int64_t layers);
 
 SelfAttention attention_of(const Figures& figures, bool in_bias, bool out_bias);
+/// Returns a feed-forward part of three matrices.
+FeedForward gated_of(const Figures& figures, bool bias = false);
 Part part_of(const decltype(Part::body)& body, Norm before = Norm::scale,
              Norm behind = Norm::absent);
 

@@ -18,10 +18,6 @@ void add_gated_blocks(TransformerModel& out, SelfAttention attention,
     }
 }
 
-FeedForward gated(const Figures& figures, bool bias = false) {
-    return {.width = figures.feedforward, .gated = true, .up_bias = bias, .down_bias = bias};
-}
-
 /// Returns the same window for all layers.
 std::vector<std::int64_t> equal_windows(const Figures& figures, std::int64_t window) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(figures.layers), window);
@@ -61,13 +57,13 @@ void read_llama(Fields& in, TransformerModel& out) {
     const Figures figures = read_figures(in, out);
     const bool bias = flag_at(in, "attention_bias");
     add_gated_blocks(out, attention_of(figures, bias, bias), equal_windows(figures, 0),
-                     gated(figures, flag_at(in, "mlp_bias")));
+                     gated_of(figures, flag_at(in, "mlp_bias")));
 }
 
 void read_mistral(Fields& in, TransformerModel& out) {
     const Figures figures = read_figures(in, out);
     add_gated_blocks(out, attention_of(figures, false, false),
-                     equal_windows(figures, integer_at(in, "sliding_window")), gated(figures));
+                     equal_windows(figures, integer_at(in, "sliding_window")), gated_of(figures));
 }
 
 /// Reads the windows of Qwen's models: layers from max_window_layers on have one, if any has.
@@ -82,7 +78,7 @@ std::vector<std::int64_t> qwen_windows(Fields& in, const Figures& figures) {
 void read_qwen2(Fields& in, TransformerModel& out) {
     const Figures figures = read_figures(in, out);
     add_gated_blocks(out, attention_of(figures, true, false), qwen_windows(in, figures),
-                     gated(figures));
+                     gated_of(figures));
 }
 
 void read_qwen3(Fields& in, TransformerModel& out) {
@@ -90,7 +86,7 @@ void read_qwen3(Fields& in, TransformerModel& out) {
     const bool bias = flag_at(in, "attention_bias");
     SelfAttention attention = attention_of(figures, bias, bias);
     attention.head_norm = Norm::scale;
-    add_gated_blocks(out, attention, qwen_windows(in, figures), gated(figures));
+    add_gated_blocks(out, attention, qwen_windows(in, figures), gated_of(figures));
 }
 
 void read_phi3(Fields& in, TransformerModel& out) {
@@ -98,7 +94,7 @@ void read_phi3(Fields& in, TransformerModel& out) {
     SelfAttention attention = attention_of(figures, false, false);
     attention.values_in_product = true;
     add_gated_blocks(out, attention, equal_windows(figures, integer_at(in, "sliding_window")),
-                     gated(figures));
+                     gated_of(figures));
 }
 
 void read_gemma3(Fields& in, TransformerModel& out) {
@@ -111,7 +107,7 @@ void read_gemma3(Fields& in, TransformerModel& out) {
         windows_at(in, figures.layers,
                    {{"sliding_attention", integer_at(in, "sliding_window")}, {"full_attention", 0}},
                    [&](std::int64_t layer) { return pattern > 0 && (layer + 1) % pattern != 0; });
-    add_gated_blocks(out, attention, windows, gated(figures), Norm::scale);
+    add_gated_blocks(out, attention, windows, gated_of(figures), Norm::scale);
 }
 
 constexpr std::array all_dense = {

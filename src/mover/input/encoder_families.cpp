@@ -22,8 +22,7 @@ void read_modernbert(Fields& in, TransformerModel& out) {
                 .bias = flag_at(in, "decoder_bias")};
     SelfAttention attention = attention_of(figures, attention_bias, attention_bias);
     attention.values_in_product = true;
-    const FeedForward feedforward{
-        .width = figures.feedforward, .gated = true, .up_bias = bias, .down_bias = bias};
+    const FeedForward feedforward = gated_of(figures, bias);
     const std::int64_t every = required_at(in, "global_attn_every_n_layers");
     const auto windows = windows_at(
         in, figures.layers,

@@ -43,7 +43,7 @@ void read_qwen3_moe(Fields& in, TransformerModel& out) {
     attention.head_norm = Norm::scale;
     if (flag_at(in, "use_sliding_window")) attention.window = integer_at(in, "sliding_window");
     const Experts experts = read_experts(in, required_at(in, "moe_intermediate_size"));
-    const FeedForward dense{.width = figures.feedforward, .gated = true};
+    const FeedForward dense = gated_of(figures);
     const std::int64_t step = required_at(in, "decoder_sparse_step");
     const std::vector<bool> is_dense = layers_listed_at(in, "mlp_only_layers", figures.layers);
     if (!in.done_ignoring_others().ok()) return;
@@ -79,7 +79,7 @@ void add_blocks_after_dense(Fields& in, const Figures& figures, const Part& atte
     Experts experts = read_experts(in, width);
     experts.shared = {.width = width * required_at(in, "n_shared_experts"), .gated = true};
     experts.router_in_32_bits = true;
-    const FeedForward dense{.width = figures.feedforward, .gated = true};
+    const FeedForward dense = gated_of(figures);
     for (std::int64_t l = 0; l < figures.layers; ++l)
         add_block(out, {attention, l < dense_blocks ? part_of(dense) : part_of(experts)});
 }

@@ -62,8 +62,7 @@ void read_falcon_h1(Fields& in, TransformerModel& out) {
     // Attention reads what the state space reads, behind the same norm.
     Part attention = part_of(attention_of(figures, attention_bias, attention_bias), Norm::absent);
     attention.beside = true;
-    const FeedForward feedforward{
-        .width = figures.feedforward, .gated = true, .up_bias = bias, .down_bias = bias};
+    const FeedForward feedforward = gated_of(figures, bias);
     for (std::int64_t l = 0; l < figures.layers; ++l)
         add_block(out, {part_of(states), attention, part_of(feedforward)});
 }

@@ -37,8 +37,7 @@ class RankBound {
   public:
     RankBound(const RankProgram& rank, const RankRoom& room, const MovableKinds& kinds,
               const std::vector<Tick>& starts, const std::vector<Tick>& rest)
-        : rank_(rank), room_(room), starts_(starts), rest_(rest) {
-        for (const BytesByKind& bytes : memory_of(rank)) held_.push_back(sum_of(bytes));
+        : rank_(rank), room_(room), starts_(starts), rest_(rest), held_(held_by_operator(rank)) {
         gaps_ = gaps_of(rank, room.lane, kinds);
         for (const std::int32_t tensor : may_live_in_host(rank, kinds)) may_be_home(tensor);
     }
@@ -72,10 +71,7 @@ class RankBound {
     }
 
     std::int64_t missing_at(std::size_t op) const { return held_[op] - room_.device_bytes; }
-    Tick end_of(std::int32_t op) const {
-        const auto n = static_cast<std::size_t>(op);
-        return op < 0 ? 0 : starts_[n] + rank_.operators[n].duration;
-    }
+    Tick end_at(std::int32_t op) const { return end_of(rank_, starts_, op); }
     bool is_around(const Gap& gap, std::size_t op) const {
         return std::cmp_less(gap.after, op) && std::cmp_greater(gap.need, op);
     }
@@ -84,35 +80,37 @@ class RankBound {
     /// last, and after that no PREFETCH in this step.
     void may_be_home(std::int32_t tensor) {
         const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
-        first_home_ = std::min(first_home_, end_of(state.uses.back()));
+        first_home_ = std::min(first_home_, end_at(state.uses.back()));
         states_.push_back(tensor);
     }
 
-    std::int64_t at_home_before(std::size_t op) const {
+    /// Returns the bytes of the states that `is_home` holds for.
+    template <class IsHome>
+    std::int64_t at_home(IsHome&& is_home) const {
         std::int64_t bytes = 0;
         for (const std::int32_t tensor : states_) {
             const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
-            if (std::cmp_greater(state.uses.front(), op)) bytes += state.bytes;
+            if (is_home(state)) bytes += state.bytes;
         }
         return bytes;
     }
+    std::int64_t at_home_before(std::size_t op) const {
+        return at_home(
+            [&](const DeviceTensor& state) { return std::cmp_greater(state.uses.front(), op); });
+    }
     std::int64_t at_home_after(std::size_t op) const {
-        std::int64_t bytes = 0;
-        for (const std::int32_t tensor : states_) {
-            const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
-            if (std::cmp_less(state.uses.back(), op)) bytes += state.bytes;
-        }
-        return bytes;
+        return at_home(
+            [&](const DeviceTensor& state) { return std::cmp_less(state.uses.back(), op); });
     }
 
     Tick until_gone(std::size_t op) const {
         std::vector<Batch> batches;
         for (const Gap& gap : gaps_)
-            if (is_around(gap, op)) batches.push_back({end_of(gap.after), gap.bytes});
+            if (is_around(gap, op)) batches.push_back({end_at(gap.after), gap.bytes});
         for (const std::int32_t tensor : states_) {
             const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
             if (std::cmp_less(state.uses.back(), op))
-                batches.push_back({end_of(state.uses.back()), state.bytes});
+                batches.push_back({end_at(state.uses.back()), state.bytes});
         }
         std::sort(batches.begin(), batches.end(),
                   [](const Batch& a, const Batch& b) { return a.from < b.from; });
@@ -146,7 +144,7 @@ class RankBound {
         const std::int64_t back = missing_at(op) - at_home_after(op);
         return back <= 0
                    ? 0
-                   : end_of(static_cast<std::int32_t>(op)) + crossed_by(batches, back, room_.lane);
+                   : end_at(static_cast<std::int32_t>(op)) + crossed_by(batches, back, room_.lane);
     }
 
     const RankProgram& rank_;

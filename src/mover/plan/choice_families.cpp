@@ -95,8 +95,8 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Choice
     const Homes states = may_live_in_host(rank, family.kinds);
     const std::size_t home = share_of(states.size(), family.at_home, family.shares);
     const std::size_t leaving = share_of(states.size(), family.leaving, family.shares);
-    // Those that are used first live in the host: they go home while others are still at work.
-    // Those that are used last leave for a while: they are away longest.
+    // States that are used first live in the host: they go home while others are still at work.
+    // States that are used last leave for a while: they are away longest.
     Homes homes(states.begin(), states.begin() + static_cast<std::ptrdiff_t>(home));
     Homes leave(states.end() - static_cast<std::ptrdiff_t>(std::min(leaving, states.size() - home)),
                 states.end());

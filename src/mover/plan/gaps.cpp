@@ -64,10 +64,4 @@ Homes may_live_in_host(const RankProgram& rank, const MovableKinds& kinds) {
     return out;
 }
 
-Homes sorted_homes(const RankProgram& rank, const MovableKinds& kinds) {
-    Homes homes = may_live_in_host(rank, kinds);
-    std::sort(homes.begin(), homes.end());
-    return homes;
-}
-
 }  // namespace gradcoll::mover

@@ -57,7 +57,5 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Movabl
 /// Returns the tensors that may live in the host, in the order in which they are sent there: those
 /// that stay and may move, optimizer before gradients before parameters.
 Homes may_live_in_host(const RankProgram& rank, const MovableKinds& kinds);
-/// Returns the same in ascending order.
-Homes sorted_homes(const RankProgram& rank, const MovableKinds& kinds);
 
 }  // namespace gradcoll::mover

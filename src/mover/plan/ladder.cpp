@@ -5,17 +5,9 @@
 #include <numeric>
 
 #include "mover/analysis/memory.hpp"
+#include "mover/analysis/timeline.hpp"
 
 namespace gradcoll::mover {
-namespace {
-
-HeldMemory held_by_operator(const RankProgram& rank) {
-    std::vector<std::int64_t> held;
-    for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
-    return HeldMemory(held);
-}
-
-}  // namespace
 
 /// Around finds the gap of the highest worth among those around an operator that are not used yet.
 /// It is a tree over operators: each gap stands in the nodes that cover its window.
@@ -91,13 +83,9 @@ Ladder::Window Ladder::window_of(const Gap& gap) const {
 }
 
 Tick Ladder::length_of(const Gap& gap) const {
-    const auto end_of = [&](std::int32_t op) {
-        const auto n = static_cast<std::size_t>(op);
-        return op < 0 ? 0 : starts_[n] + rank_.operators[n].duration;
-    };
     const auto need = static_cast<std::size_t>(gap.need);
-    const Tick until = need < starts_.size() ? starts_[need] : end_of(gap.need - 1);
-    return until - end_of(gap.after);
+    const Tick until = need < starts_.size() ? starts_[need] : end_of(rank_, starts_, gap.need - 1);
+    return until - end_of(rank_, starts_, gap.after);
 }
 
 double Ladder::worth_of(const Gap& gap) const {

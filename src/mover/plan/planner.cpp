@@ -121,10 +121,12 @@ class Best {
     std::int64_t least_beyond_ = none, least_pinned_ = none;
 };
 
+/// Tries at most `tries` counts, spread evenly.
 void consider_counts(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                     Rule rule, std::int64_t step, Best& best) {
+                     Rule rule, std::int64_t tries, Best& best) {
     const auto gaps = all_gaps(program, rooms, kinds);
-    for (std::int64_t count = 0; count <= most_counted(rule, program); count += step)
+    const std::int64_t most = most_counted(rule, program);
+    for (std::int64_t count = 0; count <= most; count += divided_up(most + 1, tries))
         best.consider(counted_choices(program, gaps, rule, count), count);
 }
 
@@ -143,7 +145,8 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
     const Tick shortest =
         shortest_step(program, rooms, policy.kinds, starts, best.carry_out().rest());
     if (policy.count == Policy::best_count) {
-        consider_counts(program, rooms, policy.kinds, policy.rule, 1, best);
+        consider_counts(program, rooms, policy.kinds, policy.rule,
+                        std::numeric_limits<std::int64_t>::max(), best);
         return planned(best, end_of(program, starts), shortest);
     }
     const Choices choices =
@@ -202,12 +205,11 @@ void consider_family(const Program& program, const Rooms& rooms, const Starts& s
 
 /// Checks that each rank has room for what cannot be away.
 Status check_possible(const Program& program, const Rooms& rooms, const MovableKinds& kinds) {
+    const ChoiceFamily all_at_home{.kinds = kinds, .at_home = 1, .pattern = {}};
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
         const RankProgram& rank = program.ranks[r];
-        std::vector<std::int64_t> least;
-        for (const BytesByKind& bytes : memory_of(rank)) least.push_back(sum_of(bytes));
-        HeldMemory held(least);
-        for (const Gap& gap : gaps_of(rank, rooms.ranks[r].lane, kinds, sorted_homes(rank, kinds)))
+        HeldMemory held(held_by_operator(rank));
+        for (const Gap& gap : gaps_of(rank, rooms.ranks[r].lane, all_at_home))
             held.add(slot_after(gap.after), static_cast<std::size_t>(gap.need), -gap.bytes);
         for (std::size_t op = 0; op < held.count(); ++op)
             if (held.at(op) > rooms.ranks[r].device_bytes)
@@ -235,9 +237,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
     if (kinds.activations)
         for (const Rule rule : {Rule::te, Rule::megatron})
             if (best.step() > shortest)
-                consider_counts(program, rooms, kinds, rule,
-                                divided_up(most_counted(rule, program) + 1, most_tries_of_counting),
-                                best);
+                consider_counts(program, rooms, kinds, rule, most_tries_of_counting, best);
     PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));
     step.counted = 0;
     return step;
