@@ -77,22 +77,16 @@ Status check_name(const char* name) {
     return {};
 }
 
-/// Finds the memory of a buffer. Memory of a device is copied to the host, so the device must be
-/// one that takes part.
-Status locate_served(const BufferArgument& buffer, int& memory) {
-    GRADCOLL_TRY(locate(buffer, Reach::host_and_devices, memory));
-    return memory == unserved_device ? locate(buffer, Reach::host, memory) : Status();
-}
-
 /// Returns where the buffers are.
 Result<CallMemory> check_buffers(const CallArguments& arguments, const Classified& classified) {
     BufferPair buffers;
     GRADCOLL_TRY(find_buffers(Collective::allreduce, arguments, 1,
                               classified.passes() ? 0 : classified.shape.item_bytes(), buffers));
     CallMemory memory;
-    GRADCOLL_TRY(locate_served(buffers.receive, memory.receive));
+    GRADCOLL_TRY(locate(buffers.receive, Reach::host_and_devices, memory.receive));
     memory.send = memory.receive;
-    if (!is_in_place(arguments)) GRADCOLL_TRY(locate_served(buffers.send, memory.send));
+    if (!is_in_place(arguments))
+        GRADCOLL_TRY(locate(buffers.send, Reach::host_and_devices, memory.send));
     GRADCOLL_TRY(check_disjoint(buffers));
     return classified.passes() ? memory_of(arguments) : memory;
 }
@@ -102,8 +96,6 @@ Result<CallMemory> check_buffers(const CallArguments& arguments, const Classifie
 Result<CallArguments> on_host(GC_Engine_s& engine, const Gradient& gradient,
                               const CallArguments& arguments, const CallMemory& memory,
                               const HostTwin*& copy) {
-    if (memory.any_unserved())
-        return Status(Code::invalid_buffer, "a buffer is memory of a device that is not reached");
     if (!memory.any_device()) return arguments;
     CopyOfDevice& kept = engine.copies[&gradient];
     kept.twin = GRADCOLL_VALUE(twin_of(engine.context.get(), arguments, memory, kept.room));

@@ -1,9 +1,9 @@
 // GC_Iallreduce, GC_Iallreduce_c.
 #include <fmt/format.h>
 
+#include "call/device_allreduce.hpp"
 #include "call/nonblocking_call.hpp"
 #include "gradcoll/collectives.h"
-#include "mpi/mpi_reach.hpp"
 
 namespace gradcoll {
 namespace {
@@ -11,8 +11,7 @@ namespace {
 /// Verifies that the MPI library reaches the buffers. It completes the request, so the result could
 /// not be copied back.
 Status check_mpi_reaches(const Call& call) {
-    if (!call.memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
-        return {};
+    if (mpi_reaches(call.memory)) return {};
     return {
         Code::invalid_buffer,
         fmt::format("a buffer is memory of a device, and this call passes to the MPI library, "

@@ -8,6 +8,7 @@
 #include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "comm/unused_codec.hpp"
+#include "device/devices.hpp"
 #include "settings/settings.hpp"
 #include "ways/one_host/one_host.hpp"
 #include "ways/route.hpp"
@@ -101,6 +102,15 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
         (*account)->give_up(why);
 }
 
+/// Returns whether exact sums of the communicator are better left to the MPI library, because some
+/// rank's program has memory of devices that nobody else reaches: it would be copied to the host.
+/// Collective.
+bool is_left_to_mpi(MPI_Comm comm) {
+    int met = Devices::of_process().has_met_unserved() ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, comm);
+    return met == 1;
+}
+
 /// So many communicators are attached by use. Each has a duplicate of its communicator, of which
 /// MPICH can have 2048 with all the program's own, and a program that has many uses each only for a
 /// short time.
@@ -160,17 +170,22 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
 
 bool is_paid_on_all(MPI_Comm comm, AttachAccount& account) {
     constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    constexpr std::uint64_t never_by_copies = never - 1;
     if (account.pass_reason() == PassReason::short_vector) return true;
     if (!all_answer_alike(comm, account)) return false;
     if (account.price_is_agreed()) return account.is_paid();
     const bool has_enough = CommContext::live_count() >= most_attached_by_use;
-    std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
+    std::uint64_t price_ns = AttachPrice::a_rank_ns();
+    if (has_enough) price_ns = never;
+    if (Devices::of_process().has_met_unserved()) price_ns = never_by_copies;
     PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
-    if (price_ns == never)
-        account.give_up(PassReason::enough_attached);
-    else
-        account.agree_on_price(price_ns);
-    return price_ns != never && account.is_paid();
+    if (price_ns >= never_by_copies) {
+        account.give_up(price_ns == never ? PassReason::enough_attached
+                                          : PassReason::device_not_in_use);
+        return false;
+    }
+    account.agree_on_price(price_ns);
+    return account.is_paid();
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
@@ -186,6 +201,10 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
     if (const PassReason why = reason_not_to_ask(comm); why != PassReason::none)
         return {nullptr, why};
+    if (!size.may_be_lossy && !size.is_compared && is_left_to_mpi(comm)) {
+        remember_that_it_passes(comm, PassReason::device_not_in_use);
+        return {nullptr, PassReason::device_not_in_use};
+    }
     return or_refused(comm, attach_and_take_info(comm, Parts::all));
 }
 

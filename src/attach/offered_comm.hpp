@@ -29,8 +29,8 @@ SeenComm comm_for_short_way(MPI_Comm comm);
 
 /// Returns whether the account of a communicator has reached the highest price that one of its
 /// ranks asks: that of the rank which has lost most by attaching so far. Gives up if one of them
-/// has attached enough. Collective, once for a communicator: at the call that would pay the first
-/// price.
+/// has attached enough, or has met memory of devices that only its MPI library reaches. Collective,
+/// once for a communicator: at the call that would pay the first price.
 bool is_paid_on_all(MPI_Comm comm, AttachAccount& account);
 
 /// OfferedSize is what decides whether a call makes its communicator worth attaching.

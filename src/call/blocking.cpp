@@ -158,7 +158,7 @@ Status run_placed(const Call& call, const CallArguments& arguments,
 }  // namespace
 
 /// If a tolerance is kept, the host looks at inputs and results, so it gets a copy of what is on a
-/// device.
+/// device; also of memory that only the MPI library reaches.
 Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;
     const CallShape& shape = call.shape;
@@ -170,9 +170,10 @@ Status run_allreduce(const Call& call) {
         refuse_allreduce(call, placed.status());
         return placed.status();
     }
-    const bool looks =
-        keeps_tolerance(context.settings().current(), shape) && !call.entry->with_residual;
-    if (placed->device == nullptr || !looks)
+    const bool on_host =
+        call.memory.any_unserved() ||
+        (keeps_tolerance(context.settings().current(), shape) && !call.entry->with_residual);
+    if (placed->device == nullptr || !on_host)
         return run_placed(call, placed->arguments, placed->device);
     return run_on_copy(
         placed->arguments, shape, *placed->device,

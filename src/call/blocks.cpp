@@ -93,9 +93,15 @@ Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
                     std::cref(run));
 }
 
-/// Runs a call that keeps a tolerance; copies what is on a device, as the host has to look at it.
-Status reduce_scatter_looking(const Call& call) {
-    if (!call.memory.any_device()) return reduce_scatter_kept(call, call.arguments);
+/// Runs the call on buffers in host memory, which `arguments` name.
+Status reduce_scatter_on_host(const Call& call, const CallArguments& arguments) {
+    return keeps_tolerance(call.context->settings().current(), call.shape)
+               ? reduce_scatter_kept(call, arguments)
+               : reduce_scatter_along(call, arguments, call.shape, {call.route});
+}
+
+/// Runs the call on copies of its buffers in host memory. Only this rank knows of it.
+Status reduce_scatter_on_copies(const Call& call) {
     CommContext& context = *call.context;
     CallArguments there = call.arguments;
     const MPI_Count whole = there.count * context.identity().rank_count();
@@ -108,7 +114,7 @@ Status reduce_scatter_looking(const Call& call) {
     }
     there.sendbuf = in.data();
     there.recvbuf = out.data();
-    GRADCOLL_TRY(reduce_scatter_kept(call, there));
+    GRADCOLL_TRY(reduce_scatter_on_host(call, there));
     return out.drain();
 }
 
@@ -153,15 +159,17 @@ Status run_reduce_scatter(const Call& call) {
     if (call.alone)
         return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
                             call.memory);
-    if (keeps_tolerance(call.context->settings().current(), call.shape))
-        return reduce_scatter_looking(call);
-    return reduce_scatter_along(call, call.arguments, call.shape, {call.route});
+    return call.memory.any_device() ? reduce_scatter_on_copies(call)
+                                    : reduce_scatter_on_host(call, call.arguments);
 }
 
 Status run_allgather(const Call& call) {
     CommContext& context = *call.context;
     GatherBuffers buffers(call);
-    GRADCOLL_TRY(buffers.pack_input());
+    if (const Status packed = buffers.pack_input(); !packed.ok()) {
+        refuse_call(call, packed);
+        return packed;
+    }
     const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
     if (call.route.goes(one_host_way()))
         GRADCOLL_TRY(

@@ -26,7 +26,8 @@ std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape
 bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
     return entry.collective == Collective::allreduce && !entry.persistent && !entry.with_residual &&
-           !call.alone && call.copy == nullptr && call.shape.count > 0 && !call.memory.any_device();
+           !call.alone && call.copy.bytes == nullptr && call.shape.count > 0 &&
+           !call.memory.any_device();
 }
 
 std::uint64_t size_of(const CachedCall& way, const CallArguments& arguments) {

@@ -106,7 +106,6 @@ class Admission {
     void compare_claims();
     std::vector<Claim> claims() const;
     bool is_about_own_buffers() const;
-    bool may_be_reached_by_mpi() const;
     bool is_kept() const;
     void keep();
     PassReason way_out() const;
@@ -304,7 +303,6 @@ PassReason Admission::way_out() const {
         wrong,
         comm_reason_,
         aliased_,
-        call_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none,
     };
     for (const PassReason reason : reasons)
         if (reason != PassReason::none) return reason;
@@ -320,9 +318,7 @@ PassReason Admission::way_out_of_tree() const {
         return PassReason::nonblocking_in_another_order;
     if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         return PassReason::nonblocking_without_threads;
-    if (!call_.context->has_tree()) return PassReason::not_attached;
-    const bool in_blocks = entry().collective != Collective::allreduce;
-    return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
+    return call_.context->has_tree() ? PassReason::none : PassReason::not_attached;
 }
 
 /// Returns whether only this rank's buffers are wrong. All else of the call may be right, and then
@@ -330,14 +326,7 @@ PassReason Admission::way_out_of_tree() const {
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
-    return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual;
-}
-
-/// Returns whether the buffers are on a device and may suit the MPI library, in a call that only
-/// the host serves here.
-bool Admission::may_be_reached_by_mpi() const {
-    const bool is_on_device = call_.memory.any_device() || call_.memory.any_unserved();
-    return entry().offered && entry().reach == Reach::host && is_on_device;
+    return is_wrong && !entry().with_residual;
 }
 
 void Admission::decide() {
@@ -410,19 +399,23 @@ void Admission::keep() {
 }
 
 Status Admission::copy_input() {
-    call_.copy.reset(new std::byte[copied_bytes_]);
-    const void* const input = std::exchange(call_.arguments.sendbuf, call_.copy.get());
-    const int memory = std::exchange(call_.memory.send, host_memory);
-    if (memory != host_memory) {
-        std::shared_ptr<DeviceSide> side;
-        GRADCOLL_TRY(take(side, side_of(call_.context.get(), memory)));
-        return copy_and_finish(*side, call_.copy.get(), input, copied_bytes_);
-    }
-    std::memcpy(call_.copy.get(), input, copied_bytes_);
-    return {};
+    call_.copy = {std::unique_ptr<std::byte[]>(new std::byte[copied_bytes_]), copied_bytes_,
+                  call_.arguments.sendbuf, call_.memory.send};
+    call_.arguments.sendbuf = call_.copy.bytes.get();
+    call_.memory.send = host_memory;
+    return call_.copy.fill(*call_.context);
 }
 
 }  // namespace
+
+Status CopiedInput::fill(CommContext& context) const {
+    if (memory == host_memory) {
+        std::memcpy(bytes.get(), from, size_bytes);
+        return {};
+    }
+    const auto side = side_of(&context, memory);
+    return side ? copy_and_finish(**side, bytes.get(), from, size_bytes) : side.status();
+}
 
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint) {
     Call call(entry, arguments);

@@ -39,6 +39,17 @@ struct Entry {
     std::optional<MPI_Count> whole_count = {};
 };
 
+/// A CopiedInput is a copy, in host memory, of an input that overlapped the output.
+struct CopiedInput {
+    std::unique_ptr<std::byte[]> bytes;  ///< null: the call needs none
+    std::size_t size_bytes = 0;
+    const void* from = nullptr;
+    int memory = host_memory;  ///< the memory that `from` is in (CallMemory)
+
+    /// Copies the input anew. Errors: those of devices.
+    Status fill(CommContext& context) const;
+};
+
 /// Call is what admit() makes of a call: an error, a reason to pass it to the MPI library, or all
 /// that serving it needs. Every rank gets the same except for its own memory and buffers, which it
 /// alone knows.
@@ -62,8 +73,7 @@ struct Call {
     /// It is a reduction of a single rank: the input is the result, and there is no route.
     bool alone = false;
     Route route;
-    /// It holds the copy of an input that overlapped; `arguments` names it.
-    std::unique_ptr<std::byte[]> copy;
+    CopiedInput copy;  ///< `arguments` name it
 };
 
 /// Admits a call. `complaint` is what its entry found wrong with arguments that only it has.

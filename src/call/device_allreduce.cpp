@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "mpi/copies_by_mpi.hpp"
 #include "mpi/mpi_reach.hpp"
 
 namespace gradcoll {
@@ -37,7 +38,8 @@ Status copy_to_self_on_device(CommContext& context, const CallArguments& argumen
 }  // namespace
 
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
-    const DevicePlugin& plugin = *Devices::of_process().plugin();
+    const DevicePlugin& plugin =
+        number == unserved_device ? copies_by_mpi() : *Devices::of_process().plugin();
     return context != nullptr ? context->devices().side(plugin, number)
                               : DeviceSide::make(plugin, number, {{}, false});
 }
@@ -60,9 +62,14 @@ CallMemory memory_of(const CallArguments& arguments, const CallShape& shape) {
     return memory_in(arguments, {0, shape.size_bytes()});
 }
 
+bool mpi_reaches(const CallMemory& memory) {
+    return !memory.any_device() || memory.any_unserved() ||
+           mpi_takes_memory_of(*Devices::of_process().plugin());
+}
+
 Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,
                               const CallMemory& memory) {
-    if (mpi_takes_memory_of(*Devices::of_process().plugin())) return pass_allreduce(arguments);
+    if (mpi_reaches(memory)) return pass_allreduce(arguments);
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
     const auto room = (*side)->staging(HostTwin::room_bytes(arguments));
@@ -87,7 +94,7 @@ Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const CallArgu
     DeviceStream& work = twin.side_->work();
     const auto lock = twin.side_->lock();
     GRADCOLL_TRY(twin.side_->follow_user());
-    if (memory.receive >= 0) {
+    if (memory.receive != host_memory) {
         // This copies what lies in the gaps of the datatype, too, as it comes back with the result.
         twin.result_dev_ = extent.first_byte(arguments.recvbuf);
         twin.result_ = room;
@@ -95,7 +102,7 @@ Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const CallArgu
         twin.arguments_.recvbuf = room - extent.shift;
         GRADCOLL_TRY(work.copy(room, twin.result_dev_, extent.size_bytes));
     }
-    if (memory.send >= 0 && !is_in_place(arguments)) {
+    if (memory.send != host_memory && !is_in_place(arguments)) {
         std::byte* const input = room + extent.size_bytes;
         twin.arguments_.sendbuf = input - extent.shift;
         GRADCOLL_TRY(work.copy(input, extent.first_byte(arguments.sendbuf), extent.size_bytes));
@@ -139,7 +146,7 @@ Result<PlacedCall> place_call(CommContext& context, const CallArguments& argumen
         GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
         placed.arguments.sendbuf = MPI_IN_PLACE;
     }
-    if (memory.receive < 0) return placed;
+    if (memory.receive == host_memory) return placed;
     GRADCOLL_TRY(take(placed.device, side_of(&context, memory.receive)));
     return placed;
 }

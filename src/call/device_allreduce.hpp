@@ -59,6 +59,9 @@ class HostTwin {
 Result<HostTwin> twin_of(CommContext* context, const CallArguments& arguments,
                          const CallMemory& memory, DeviceArea& room);
 
+/// Returns whether the MPI library takes the buffers of a call as they are.
+bool mpi_reaches(const CallMemory& memory);
+
 /// Passes the call as pass_allreduce() does, but through copies in host memory unless the MPI
 /// library says that it reaches devices. `context` is null if the communicator has none.
 Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,

@@ -174,8 +174,7 @@ PassReason HostAdmission::way_out() {
     if (shape_reason_ != PassReason::none) return shape_reason_;
     if (is_about_own_buffers()) return way_out_of_refused();
     if (comm_reason_ != PassReason::none) return comm_reason_;
-    if (!context()->one_host().open()) return PassReason::needs_one_host;
-    return admitted_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none;
+    return context()->one_host().open() ? PassReason::none : PassReason::needs_one_host;
 }
 
 /// Tells the other ranks if they wait in shared memory. The MPI library would wait for them with

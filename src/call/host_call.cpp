@@ -64,29 +64,41 @@ Shortcut run_cached_host_call(const HostCall& call, Status& status) {
     return Shortcut::served;
 }
 
+/// PlainBuffers are those of a call, or copies of them that are plain.
+struct PlainBuffers {
+    HostBuffer input, output;
+
+    /// Fills what this rank gives, and names it in `call`. Errors: those of HostBuffer::fill().
+    Status fill(CommContext& context, bool is_root, HostCall& call) {
+        CallArguments& a = call.arguments;
+        const bool is_bcast = call.entry->kind == CallKind::bcast;
+        if (!is_in_place(a)) {
+            input = HostBuffer(context, a.sendbuf, a.count, a.datatype);
+            GRADCOLL_TRY(input.fill());
+            a.sendbuf = input.data();
+        }
+        if (!is_in_place(a) && !is_root) return {};
+        output = HostBuffer(context, a.recvbuf, a.count, a.datatype);
+        if (is_in_place(a) && (is_root || !is_bcast)) GRADCOLL_TRY(output.fill());
+        a.recvbuf = output.data();
+        return {};
+    }
+};
+
 /// Runs an admitted call, with copies of buffers that are not plain.
 Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
     CommContext& context = *admitted.context;
-    const CallArguments& a = call.arguments;
     const bool is_root = call.root == context.identity().rank();
-    const bool sends = call.entry->kind == CallKind::bcast ? is_root : !is_in_place(a);
-    const bool receives = call.entry->kind == CallKind::bcast ? !is_root : is_root;
     if (call.entry->kind == CallKind::barrier) return context.one_host().barrier();
-    HostBuffer input, output;
+    PlainBuffers buffers;
     HostCall plain = call;
-    if (!is_in_place(a)) {
-        input = HostBuffer(context, a.sendbuf, a.count, a.datatype);
-        GRADCOLL_TRY(input.fill());
-        plain.arguments.sendbuf = input.data();
-    }
-    if (is_in_place(a) || receives) {
-        output = HostBuffer(context, a.recvbuf, a.count, a.datatype);
-        if (is_in_place(a) && (sends || call.entry->kind == CallKind::reduce))
-            GRADCOLL_TRY(output.fill());
-        plain.arguments.recvbuf = output.data();
+    if (const Status filled = buffers.fill(context, is_root, plain); !filled.ok()) {
+        context.one_host().refuse(call.entry->kind, admitted.shape, filled.code());
+        return filled;
     }
     GRADCOLL_TRY(run_plain(context, plain, admitted.shape, is_root));
-    return receives ? output.drain() : Status();
+    const bool receives = (call.entry->kind == CallKind::bcast) != is_root;
+    return receives ? buffers.output.drain() : Status();
 }
 
 }  // namespace

@@ -29,18 +29,53 @@ class ProgramsRequest {
     std::optional<CallRequest> made_;
 };
 
+/// Kept holds what an operation needs until it is over.
+class Kept {
+  public:
+    /// Takes over what the call keeps. `copies` makes copies in host memory of buffers that are on
+    /// a device, which arguments() and memory() then name. Errors: those of twin_of().
+    static Result<Kept> of(Call& call, bool copies) {
+        Kept kept(call);
+        kept.copy_ = std::move(call.copy);
+        if (!copies) return kept;
+        GRADCOLL_TRY(take(
+            kept.twin_, twin_of(call.context.get(), call.arguments, call.memory, kept.twin_room_)));
+        kept.arguments_ = kept.twin_->arguments();
+        kept.memory_ = {};
+        return kept;
+    }
+    Kept() = default;
+
+    const CallArguments& arguments() const { return arguments_; }
+    const CallMemory& memory() const { return memory_; }
+    /// Copies the result to where the call wants it. Errors: those of devices.
+    Status give_back() const { return twin_ ? twin_->give_back() : Status(); }
+
+  private:
+    explicit Kept(const Call& call) : arguments_(call.arguments), memory_(call.memory) {}
+
+    CallArguments arguments_;
+    CallMemory memory_;
+    CopiedInput copy_;
+    std::optional<HostTwin> twin_;
+    DeviceArea twin_room_;
+};
+
 /// CallOnTree is a started operation on the tree. Its messages may be those of MPI.
 class CallOnTree final : public StartedCall {
   public:
     static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
-        const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
+        auto kept = Kept::of(call, call.memory.any_unserved());
+        const auto placed =
+            kept ? place_call(*call.context, kept->arguments(), call.shape, kept->memory())
+                 : Result<PlacedCall>(kept.status());
         if (!placed) {
             refuse_nonblocking(call, placed.status());
             return placed.status();
         }
         const auto started = std::make_shared<CallOnTree>();
+        started->kept_ = std::move(kept).value();
         GRADCOLL_TRY(started->begin(call, *placed));
-        started->copy_ = std::move(call.copy);
         GRADCOLL_TRY(started->request_.make(call.context, call.entry->name, request));
         return started;
     }
@@ -49,11 +84,11 @@ class CallOnTree final : public StartedCall {
     static Result<std::shared_ptr<CallOnTree>> refuse(const Call& call, const Status& why) {
         const auto started = std::make_shared<CallOnTree>();
         started->refusal_ = why;
-        started->copy_.reset(new (std::nothrow) std::byte[call.shape.size_bytes()]);
-        if (started->copy_ == nullptr) return Status(Code::out_of_memory, why.message());
+        started->unread_.reset(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+        if (started->unread_ == nullptr) return Status(Code::out_of_memory, why.message());
         PlacedCall placed{call.arguments, nullptr};
         placed.arguments.sendbuf = MPI_IN_PLACE;
-        placed.arguments.recvbuf = started->copy_.get();
+        placed.arguments.recvbuf = started->unread_.get();
         GRADCOLL_TRY(started->begin(call, placed));
         return started;
     }
@@ -65,7 +100,7 @@ class CallOnTree final : public StartedCall {
             return *progress == Progress::idle ? Turn::idle : Turn::advanced;
         if (looks() && progress.ok()) give_back_what_was_beside();
         context_->plans().end(std::move(lease_), progress.status());
-        request_.complete(progress.status());
+        request_.complete(progress.ok() ? kept_.give_back() : progress.status());
         return Turn::finished;
     }
 
@@ -124,16 +159,10 @@ class CallOnTree final : public StartedCall {
     Lease look_;  ///< empty if the call starts without a look
     Lease wide_;  ///< for the same sum in a wider type, if there is one
     TolerantRun tolerant_;
-    std::unique_ptr<std::byte[]> copy_;
+    Kept kept_;
+    std::unique_ptr<std::byte[]> unread_;  ///< where the result goes of a rank that refuses
     Status refusal_;  ///< why this rank takes no part (Binding::refusal); ok if it does
     ProgramsRequest request_;
-};
-
-/// Kept holds what an operation needs until it is over.
-struct Kept {
-    std::unique_ptr<std::byte[]> copy;
-    std::optional<HostTwin> twin;  ///< for buffers that are on a device
-    DeviceArea twin_room;
 };
 
 /// CallOnHost is an operation in the memory of one host; those of one communicator take turns.
@@ -167,7 +196,7 @@ class CallOnHost final : public StartedCall {
             status_ = progress.status();
         }
         if (!is_over_ || mover == Mover::helper) return advanced ? Turn::advanced : Turn::idle;
-        if (status_.ok() && kept_.twin) status_ = kept_.twin->give_back();
+        if (status_.ok()) status_ = kept_.give_back();
         request_.complete(status_);
         return Turn::finished;
     }
@@ -198,16 +227,14 @@ Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
 
 /// Starts an operation with copies of buffers that are on a device.
 Status start_on_one_host(Call& call, MPI_Request* request) {
-    Kept kept;
-    kept.copy = std::move(call.copy);
-    CallArguments arguments = call.arguments;
-    if (call.memory.any_device()) {
-        GRADCOLL_TRY(
-            take(kept.twin, twin_of(call.context.get(), arguments, call.memory, kept.twin_room)));
-        arguments = kept.twin->arguments();
+    auto kept = Kept::of(call, call.memory.any_device());
+    if (!kept) {
+        refuse_nonblocking(call, kept.status());
+        return kept.status();
     }
-    return start_and_give({call.context, call.entry->name, arguments, call.shape}, std::move(kept),
-                          request);
+    const CallArguments arguments = kept->arguments();
+    return start_and_give({call.context, call.entry->name, arguments, call.shape},
+                          std::move(kept).value(), request);
 }
 
 Result<std::shared_ptr<StartedCall>> start_refusal(const Call& call, const Status& why) {

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "mpi/mpi_reach.hpp"
 #include "reduce/widen.hpp"
 #include "ways/route.hpp"
 
@@ -110,16 +109,23 @@ Outcome PersistentCall::start() {
 Outcome PersistentCall::start_passing(PassReason reason) {
     count_passed(context_.get(), entry_, arguments_, reason);
     const CallMemory memory = memory_of(arguments_);
-    if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
-        return pass_iallreduce(arguments_, &mpi_request_);
+    if (mpi_reaches(memory)) return pass_iallreduce(arguments_, &mpi_request_);
     GRADCOLL_TRY(take(twin_, twin_of(context_.get(), arguments_, memory, twin_room_)));
     return pass_iallreduce(twin_->arguments(), &mpi_request_);
 }
 
-/// Prepares a start on the tree, all but the number of its operation. If a tolerance is kept and
-/// the vector is on a device, the other ranks are told so, and all give up.
+/// Prepares a start on the tree, all but the number of its operation. Memory that only the MPI
+/// library reaches is copied. If a tolerance is kept and the vector is on a device, the other ranks
+/// are told so, and all give up.
 Status PersistentCall::prepare(CallKey key, Binding& binding) {
-    const auto placed = place_call(*context_, arguments_, shape_, memory_of(arguments_, shape_));
+    CallArguments arguments = arguments_;
+    CallMemory memory = memory_of(arguments_, shape_);
+    if (memory.any_unserved()) {
+        GRADCOLL_TRY(take(twin_, twin_of(context_.get(), arguments_, memory, twin_room_)));
+        arguments = twin_->arguments();
+        memory = {};
+    }
+    const auto placed = place_call(*context_, arguments, shape_, memory);
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);
@@ -198,14 +204,14 @@ bool PersistentCall::test(Outcome& outcome) {
             return false;
         }
         outcome = Outcome::passed(code);
-        if (twin_ && code == MPI_SUCCESS) outcome = twin_->give_back();
-        twin_.reset();
     } else {
         if (!complete_.load(std::memory_order_acquire)) advance_started_calls();
         if (!complete_.load(std::memory_order_acquire)) return false;
         outcome = status_;
         status_ = {};
     }
+    if (twin_ && outcome.mpi_code == MPI_SUCCESS) outcome = twin_->give_back();
+    twin_.reset();
     started_ = false;
     return true;
 }

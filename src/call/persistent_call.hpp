@@ -81,7 +81,7 @@ class PersistentCall final : public StartedCall {
     bool started_ = false;
     bool has_signed_ = false;                     ///< a start has told its signature
     MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< the request of a start that passed
-    std::optional<HostTwin> twin_;  ///< the call that passed in place of one on a device
+    std::optional<HostTwin> twin_;  ///< the call on host memory that runs in place of this one
     DeviceArea twin_room_;
     Phase* running_ = nullptr;  ///< null if only the look is running
     Phase* wide_ = nullptr;     ///< the phase of the same sum in a wider type

@@ -1,7 +1,5 @@
 #include "call/self_message_request.hpp"
 
-#include <cstring>
-
 #include "call/progress_thread.hpp"
 
 namespace gradcoll {
@@ -35,8 +33,8 @@ Status SelfMessageRequest::set_up(Facts facts, ChannelNumber number, MPI_Request
 }
 
 Outcome SelfMessageRequest::begin() {
-    if (facts_.copied_from != nullptr)
-        std::memcpy(facts_.call.copy.get(), facts_.copied_from, call_->size_bytes());
+    if (facts_.call.copy.bytes != nullptr)
+        GRADCOLL_TRY(facts_.call.copy.fill(*facts_.call.context));
     return call_->start();
 }
 

@@ -18,11 +18,9 @@ class SelfMessageRequest final : public StartedCall,
                                  public std::enable_shared_from_this<SelfMessageRequest> {
   public:
     struct Facts {
-        Call call;  ///< an admitted call that does not pass
+        Call call;  ///< an admitted call that does not pass; a copy of its input is made at each
+                    ///< start
         Settings settings;
-        /// If it is not null, the buffer is copied into the call's copy of its input at every
-        /// start.
-        const void* copied_from = nullptr;
         /// It is called before the request completes with an error, by any thread.
         std::function<void(const SelfMessageRequest&)> on_failure;
     };

@@ -92,7 +92,9 @@ int Devices::device_of(const void* pointer) {
     if (build_facts::cuda_kernels == 0 || space_of(pointer) == MemorySpace::host)
         return host_memory;
     active = mode_ == Mode::automatic ? load_once() : nullptr;
-    return active != nullptr ? active->device_of(pointer) : unserved_device;
+    if (active != nullptr) return active->device_of(pointer);
+    has_met_unserved_.store(true, std::memory_order_relaxed);
+    return unserved_device;
 }
 
 bool Devices::may_meet_devices() const {

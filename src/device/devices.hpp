@@ -36,6 +36,8 @@ class Devices {
     /// Returns whether a pointer may be one that device_of() knows, now or later. It is as cheap,
     /// but for the first time.
     bool may_meet_devices() const;
+    /// Returns whether device_of() has returned unserved_device. It is as cheap.
+    bool has_met_unserved() const { return has_met_unserved_.load(std::memory_order_relaxed); }
     /// Returns the plug-in that is in use. Null if there is none: why_inactive() says why. It is as
     /// cheap.
     const DevicePlugin* plugin() const { return plugin_.load(std::memory_order_acquire); }
@@ -59,7 +61,8 @@ class Devices {
     const Mode mode_;
     std::atomic<const DevicePlugin*> plugin_{nullptr};
     std::atomic<bool> looked_{false};  ///< loading was tried; what it gave stays
-    mutable std::mutex mutex_;         ///< held while loading
+    std::atomic<bool> has_met_unserved_{false};
+    mutable std::mutex mutex_;  ///< held while loading
     std::string why_inactive_;
 };
 

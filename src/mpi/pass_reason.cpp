@@ -21,7 +21,7 @@ constexpr const char* reasons[] = {
     "persistent requests need MPI_THREAD_MULTIPLE",
     ("gc_reproducible=on: nonblocking calls cannot be served from the first one on, so none of "
      "them is"),
-    "a buffer is memory of a device that is not in use",
+    "the program has memory of devices that only its MPI library reaches (GC_DEVICE)",
     "vector has no elements",
     "vector is shorter than gc_tree_min_bytes",
     "vector is longer than gc_compress_bytes, and exact ones shorter than gc_tree_min_bytes pass",

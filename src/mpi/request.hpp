@@ -46,11 +46,11 @@ struct CallMemory {
     int send = host_memory;  ///< the same as `receive` in place
     int receive = host_memory;
 
-    bool any_device() const { return send >= 0 || receive >= 0; }
-    /// Returns whether only the MPI library may touch some of the memory.
+    bool any_device() const { return send != host_memory || receive != host_memory; }
+    /// Returns whether only the MPI library may touch some of the memory (copies_by_mpi.hpp).
     bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
     /// Returns a device that takes part; only for use if any_device().
-    int device() const { return receive >= 0 ? receive : send; }
+    int device() const { return receive != host_memory ? receive : send; }
 };
 
 /// A CallShape is what a call wants, in our types. It holds only facts that are the same on all

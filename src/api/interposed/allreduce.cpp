@@ -18,6 +18,7 @@ constexpr Entry blocking{.name = "MPI_Allreduce (served by gradcoll)",
                          .mpi_takes_aliased = false};
 constexpr Entry nonblocking{.kind = CallKind::iallreduce,
                             .name = "MPI_Iallreduce (served by gradcoll)",
+                            .reach = Reach::host_and_devices,
                             .offered = true,
                             .may_wait = false,
                             .mpi_takes_aliased = false};
@@ -33,7 +34,8 @@ bool is_for_mpi_to_refuse(const Call& call) {
 /// Passes a call through copies in host memory if the MPI library refuses memory of devices. A
 /// program whose vectors are there has to run whichever way its calls go.
 std::optional<Outcome> pass_by_copies(const Call& call) {
-    if (!call.memory.any_device() || is_for_mpi_to_refuse(call)) return {};
+    if (!call.memory.any_device() || call.memory.any_unserved() || is_for_mpi_to_refuse(call))
+        return {};
     if (!mpi_refuses_memory_of(*Devices::of_process().plugin())) return {};
     return pass_device_allreduce(call.context.get(), call.arguments, call.memory);
 }

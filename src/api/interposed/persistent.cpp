@@ -117,22 +117,23 @@ Status make(SelfMessageRequest::Facts facts, MPI_Request* request) {
     return {};
 }
 
-/// Serves the call, or sets a reason to pass it. `given` are the arguments as the program gave
-/// them.
-Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request* request) {
+/// Serves the call, or sets a reason to pass it.
+Status serve(Call& call, MPI_Info info, MPI_Request* request) {
     GRADCOLL_TRY(agree_on_arguments(call, {}));
     SelfMessageRequest::Facts facts;
     facts.settings = settings_for(*call.context, info);
     call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
     if (call.passes()) return {};
-    facts.copied_from = call.copy != nullptr ? given.sendbuf : nullptr;
     facts.call = std::move(call);
     facts.on_failure = on_failure;
     return make(std::move(facts), request);
 }
 
-constexpr Entry offered_init{
-    .kind = CallKind::allreduce_init, .name = call_name, .offered = true, .persistent = true};
+constexpr Entry offered_init{.kind = CallKind::allreduce_init,
+                             .name = call_name,
+                             .reach = Reach::host_and_devices,
+                             .offered = true,
+                             .persistent = true};
 
 }  // namespace
 
@@ -141,8 +142,7 @@ int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* r
     const CallArguments arguments = arguments_of(*call);
     meet_before(arguments.comm, arguments.count);
     return at_offer(offered_init, arguments, check_request(request), code, [&](Call& admitted) {
-        return serve(admitted, arguments, handle_of<MPI_Info>(info),
-                     static_cast<MPI_Request*>(request));
+        return serve(admitted, handle_of<MPI_Info>(info), static_cast<MPI_Request*>(request));
     });
 }
 
