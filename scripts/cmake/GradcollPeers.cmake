@@ -1,10 +1,10 @@
 # What gc_bench allreduce can be measured beside in the same process, by what is installed; nothing of it is vendored or required.
 #
-# GRADCOLL_PEERS          mpi, and of ucc and zccl those that were found (CMAKE_PREFIX_PATH names other places)
+# GRADCOLL_PEERS          mpi, own, and of ucc and zccl those that were found (CMAKE_PREFIX_PATH names other places)
 # GRADCOLL_PEERS_MISSING  name=why, for the others
 # gradcoll_add_peers(T)   gives target T a file a peer, its library, and the registry of all
 
-set(GRADCOLL_PEERS mpi)
+set(GRADCOLL_PEERS mpi own)
 set(GRADCOLL_PEERS_MISSING "")
 
 include(CheckCSourceCompiles)

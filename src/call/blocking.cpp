@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "call/anywhere/integer_reduction.hpp"
+#include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/packed_allreduce.hpp"
 #include "call/tolerance/tolerance.hpp"
@@ -106,6 +108,49 @@ void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
     (void)run_measured(*call.context, arguments, call.shape, kept, {.refusal = &why});
 }
 
+// ---- gc_reproducible=anywhere
+
+/// Returns the exact allreduce of integers that stands for a step of the call, and how it goes.
+Result<KeptTolerance> route_of_step(const Call& call, const CallArguments& step, CallShape& shape) {
+    CommContext& context = *call.context;
+    shape = classify(step.count, step.datatype, step.op).shape;
+    Route route = route_call(context, Collective::allreduce, step, shape, {.blocking = true});
+    if (route.needs_tree()) GRADCOLL_TRY(context.prepare_tree());
+    return KeptTolerance{route};
+}
+
+Status run_step(const Call& call, const IntegerStep& step, const BlockingExtras& extras) {
+    const CallArguments in_place{MPI_IN_PLACE,  step.data, step.count,
+                                 step.datatype, step.op,   call.arguments.comm};
+    CallShape shape;
+    const KeptTolerance how = GRADCOLL_VALUE(route_of_step(call, in_place, shape));
+    return run_routed(*call.context, in_place, shape, how, extras);
+}
+
+/// Returns the shape of the call with a reducer that combines all contributions at once.
+CallShape with_reducer(CallShape shape, const Reducer& reducer) {
+    shape.reducer = reducer;
+    return shape;
+}
+
+/// Tells the other ranks of such a reduction, in its first step.
+void refuse_anywhere(const Call& call, const Status& why) {
+    if (const Reducer reducer = reducer_at_once(*call.context, call.route, call.shape)) {
+        const std::unique_ptr<std::byte[]> room(new (std::nothrow)
+                                                    std::byte[call.shape.size_bytes()]);
+        CallArguments arguments = call.arguments;
+        arguments.sendbuf = MPI_IN_PLACE;
+        arguments.recvbuf = room.get();
+        if (room != nullptr)
+            (void)run_routed(*call.context, arguments, with_reducer(call.shape, reducer),
+                             {call.route}, {.refusal = &why});
+        return;
+    }
+    refuse_in_integers(call.shape, [&](const IntegerStep& step) {
+        return run_step(call, step, {.refusal = &why});
+    });
+}
+
 /// Returns whether all ranks of a call over the tree ask each other where their vectors are.
 bool all_ask_where(CommContext& context, const Route& route) {
     return route.needs_tree() && !route.key.feedback && context.one_host().is_open();
@@ -162,7 +207,8 @@ Status run_placed(const Call& call, const CallArguments& arguments,
 Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;
     const CallShape& shape = call.shape;
-    if (call.alone)
+    const bool anywhere = is_same_anywhere(context.settings().current(), shape);
+    if (call.alone && !anywhere)
         return reduce_alone(context, call.entry->kind, call.arguments, shape, call.memory);
     if (shape.is_packed) return run_packed(call);
     const auto placed = place_call(context, call.arguments, shape, call.memory);
@@ -170,18 +216,35 @@ Status run_allreduce(const Call& call) {
         refuse_allreduce(call, placed.status());
         return placed.status();
     }
+    if (anywhere && placed->device == nullptr) return reduce_anywhere(call, placed->arguments);
     const bool on_host =
-        call.memory.any_unserved() ||
+        anywhere || call.memory.any_unserved() ||
         (keeps_tolerance(context.settings().current(), shape) && !call.entry->with_residual);
     if (placed->device == nullptr || !on_host)
         return run_placed(call, placed->arguments, placed->device);
     return run_on_copy(
         placed->arguments, shape, *placed->device,
-        [&](const CallArguments& there) { return run_placed(call, there, nullptr); },
+        [&](const CallArguments& there) {
+            return anywhere ? reduce_anywhere(call, there) : run_placed(call, there, nullptr);
+        },
         [&](const Status& why) { refuse_allreduce(call, why); });
 }
 
+Status reduce_anywhere(const Call& call, const CallArguments& arguments) {
+    const Binding binding = binding_of(arguments, call.shape);
+    if (const Reducer reducer = reducer_at_once(*call.context, call.route, call.shape))
+        return run_routed(*call.context, arguments, with_reducer(call.shape, reducer), {call.route},
+                          {});
+    const Status status = reduce_in_integers(
+        call.shape, binding.input, binding.output,
+        [&](const IntegerStep& step) { return call.alone ? Status() : run_step(call, step, {}); });
+    if (status.code() == Code::out_of_memory) refuse_allreduce(call, status);
+    return status;
+}
+
 void refuse_allreduce(const Call& call, const Status& why) {
+    if (is_same_anywhere(call.context->settings().current(), call.shape))
+        return refuse_anywhere(call, why);
     CallArguments arguments = call.arguments;
     arguments.sendbuf = MPI_IN_PLACE;
     Route settled = call.route;

@@ -28,6 +28,11 @@ Status run_timed(CommContext& context, const WayInfo& way, const CallShape& shap
 /// its error if it is the turn of this call (which all ranks know alike).
 Status run_allreduce(const Call& call);
 
+/// Runs a reduction of floats whose result depends on nothing but the contributions
+/// (gc_reproducible=anywhere), between vectors in host memory with as many elements as the call's
+/// shape says. Errors: those of reduce_in_integers().
+Status reduce_anywhere(const Call& call, const CallArguments& arguments);
+
 /// Refuses the call on a rank that was admitted with the others, but cannot take part for the
 /// reason `why`. Calls of other ranks that wait for this one end with peer_failed, naming it and
 /// the reason, unless they wait in the MPI library.

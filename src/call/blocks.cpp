@@ -1,9 +1,11 @@
 #include "call/blocks.hpp"
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
 
+#include "call/anywhere/integer_reduction.hpp"
 #include "call/blocking.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/host_buffer.hpp"
@@ -93,8 +95,33 @@ Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
                     std::cref(run));
 }
 
+/// Reduces all blocks on all ranks, so that the blocks of the grid are those of the whole vector
+/// (gc_reproducible=anywhere).
+Status reduce_scatter_anywhere(const Call& call, const CallArguments& arguments) {
+    const std::size_t bytes = call.shape.size_bytes();
+    const std::unique_ptr<std::byte[]> whole(new (std::nothrow) std::byte[bytes]);
+    if (whole == nullptr) {
+        const Status refusal(Code::out_of_memory, "no memory for the vector of all blocks");
+        refuse_call(call, refusal);
+        return refusal;
+    }
+    const Binding binding = binding_of(arguments, call.shape);
+    std::memcpy(whole.get(), binding.input, bytes);
+    CallArguments there = arguments;
+    there.sendbuf = MPI_IN_PLACE;
+    there.recvbuf = whole.get();
+    GRADCOLL_TRY(reduce_anywhere(call, there));
+    const CommIdentity& comm = call.context->identity();
+    const std::size_t block_bytes = bytes / static_cast<std::size_t>(comm.rank_count());
+    std::memcpy(binding.output, whole.get() + block_bytes * static_cast<std::size_t>(comm.rank()),
+                block_bytes);
+    return {};
+}
+
 /// Runs the call on buffers in host memory, which `arguments` name.
 Status reduce_scatter_on_host(const Call& call, const CallArguments& arguments) {
+    if (is_same_anywhere(call.context->settings().current(), call.shape))
+        return reduce_scatter_anywhere(call, arguments);
     return keeps_tolerance(call.context->settings().current(), call.shape)
                ? reduce_scatter_kept(call, arguments)
                : reduce_scatter_along(call, arguments, call.shape, {call.route});
@@ -120,6 +147,9 @@ Status reduce_scatter_on_copies(const Call& call) {
 
 /// Takes part in the call as a rank that refuses, in place and in memory that nobody reads.
 void refuse_blocks(const Call& call, const Status& why) {
+    const bool reduces = call.entry->collective == Collective::reduce_scatter_block;
+    if (reduces && is_same_anywhere(call.context->settings().current(), call.shape))
+        return refuse_allreduce(call, why);
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
     if (room == nullptr) return;
     CallArguments arguments = call.arguments;
@@ -128,7 +158,7 @@ void refuse_blocks(const Call& call, const Status& why) {
     Route route = call.route;
     route.key.in_place = true;
     Binding binding = binding_of(arguments, call.shape);
-    if (call.entry->collective == Collective::reduce_scatter_block) {
+    if (reduces) {
         const auto kept =
             keep_tolerance(*call.context, arguments, call.shape, route, /*on_host=*/false);
         if (!kept || kept->route.passes()) return;
@@ -156,7 +186,8 @@ void refuse_call(const Call& call, const Status& why) {
 }
 
 Status run_reduce_scatter(const Call& call) {
-    if (call.alone)
+    const bool anywhere = is_same_anywhere(call.context->settings().current(), call.shape);
+    if (call.alone && !anywhere)
         return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
                             call.memory);
     return call.memory.any_device() ? reduce_scatter_on_copies(call)

@@ -1,4 +1,5 @@
 #include "call/cached_blocks.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 
 #include <algorithm>
 
@@ -32,7 +33,8 @@ Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int
 
 /// Returns whether the vector needs more than to be added.
 bool may_be_lossy_or_kept(const Settings& settings, const Entry& entry, const CallShape& shape) {
-    return !gathers(entry) && (may_be_lossy(settings, shape) || keeps_tolerance(settings, shape));
+    return !gathers(entry) && (may_be_lossy(settings, shape) || keeps_tolerance(settings, shape) ||
+                               is_same_anywhere(settings, shape));
 }
 
 /// Returns whether the call passes, as it pays neither for shared memory nor for a tree.

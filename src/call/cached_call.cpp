@@ -5,6 +5,7 @@
 
 #include "attach/offered_comm.hpp"
 #include "attach/presence.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 #include "call/blocking.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
@@ -202,7 +203,10 @@ void cache_call(const Call& call) {
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;
-    if (keeps_tolerance(call.context->settings().current(), call.shape)) return;
+    const Settings& settings = call.context->settings().current();
+    if (keeps_tolerance(settings, call.shape)) return;
+    const bool anywhere = is_same_anywhere(settings, call.shape);
+    if (anywhere && !reducer_at_once(*call.context, call.route, call.shape)) return;
     if (call.route.goes(agents_way())) return;  // until one fails
     CachedCall way;
     way.datatype = call.arguments.datatype;
@@ -210,6 +214,7 @@ void cache_call(const Call& call) {
     way.pass_reason = call.pass_reason;
     way.way = &call.context->way(*call.route.way);
     way.shape = call.shape;
+    if (anywhere) way.shape.reducer = reducer_at_once(*call.context, call.route, call.shape);
     way.key = call.route.key;
     if (is_left_out(call.route.exact_reason)) {
         if (!set_size(way, call.context->settings().current(), call)) return;

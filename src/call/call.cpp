@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "attach/attachments.hpp"
 #include "attach/offered_comm.hpp"
 #include "base/log.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/residual_handle.hpp"
@@ -74,6 +74,7 @@ class Admission {
         find_context();
         if (gathers() || !call_.shape.is_lasting) check_committed();
         compare_claims();
+        if (call_.error.ok()) check_anywhere();
         if (call_.error.ok()) decide();
     }
 
@@ -104,6 +105,13 @@ class Admission {
     void check_committed();
     Status mark();
     void compare_claims();
+    bool is_anywhere() const;
+    bool is_anywhere_of_floats() const {
+        return is_anywhere() && shape_reason_ == PassReason::none && !call_.shape.by_mpi() &&
+               is_floating(call_.shape.type);
+    }
+    void check_anywhere();
+    void settle_anywhere();
     std::vector<Claim> claims() const;
     bool is_about_own_buffers() const;
     bool is_kept() const;
@@ -209,7 +217,9 @@ void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
     const bool may_attach =
         entry().may_wait && (complaint_.ok() || is_compared() || is_about_own_buffers());
-    if (entry().offered) return find_context_of_offer(may_attach);
+    // What one rank sums is rounded as what many do.
+    const bool sums_alone = is_anywhere() && rank_count_of(call_.arguments.comm) == 1;
+    if (entry().offered && !sums_alone) return find_context_of_offer(may_attach);
     auto found =
         may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
     if (!found) {
@@ -239,7 +249,7 @@ void Admission::find_context_of_offer(bool may_attach) {
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
                                .may_be_lossy = is_lossy_kind,
                                .may_attach = may_attach && (has_shape || is_compared()),
-                               .is_compared = is_compared(),
+                               .is_compared = is_compared() || is_anywhere(),
                                .fits_one_host = has_shape && fits_one_host,
                                .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
     call_.context = std::move(found.context);
@@ -274,6 +284,27 @@ Status Admission::mark() {
 void Admission::compare_claims() {
     if (call_.context != nullptr && entry().may_wait && call_.context->settings().checks_calls())
         call_.error = call_.context->settings().check_alike(claims());
+}
+
+/// Returns whether gc_reproducible=anywhere holds for the call, which may be found not to be one of
+/// floats.
+bool Admission::is_anywhere() const {
+    const Settings& settings =
+        call_.context != nullptr ? call_.context->settings().current() : process_settings();
+    return settings.anywhere && !gathers();
+}
+
+/// Refuses what cannot be the same anywhere; no such call ever passes. The answer is the same on
+/// all ranks.
+void Admission::check_anywhere() {
+    if (!is_anywhere() || !complaint_.ok()) return;
+    const PassReason reason = entry().unequal_blocks ? PassReason::unequal_blocks : shape_reason_;
+    if (reason == PassReason::empty_vector) return;
+    call_.error = check_same_anywhere(call_.shape, reason, call_.arguments.op,
+                                      rank_count_of(call_.arguments.comm));
+    if (call_.error.ok() && is_anywhere_of_floats() &&
+        (entry().persistent || entry().with_residual))
+        call_.error = only_blocking_anywhere();
 }
 
 /// Returns as many claims for every kind of call, as ranks may have made different ones.
@@ -364,6 +395,9 @@ void Admission::find_way() {
     call_.pass_reason = way_out();
     if (call_.passes() && entry().with_residual)
         call_.error = cannot_pass_with_residual(call_.pass_reason);
+    if (call_.passes() && is_anywhere_of_floats() && call_.pass_reason == comm_reason_)
+        call_.error = {Code::unsupported,
+                       fmt::format("gc_reproducible=anywhere: {}", text_of(call_.pass_reason))};
     if (call_.passes() || call_.alone) return;
     if (!entry().persistent) {
         call_.route = route_call(*call_.context, entry().collective, call_.arguments, call_.shape,
@@ -372,13 +406,23 @@ void Admission::find_way() {
                                   .always_exact = gathers() && entry().offered});
         if (is_kept())
             keep();
+        else if (is_anywhere_of_floats())
+            settle_anywhere();
         else
             call_.pass_reason = call_.route.pass_reason;
     }
-    if (!call_.passes() && call_.route.needs_tree()) call_.pass_reason = way_out_of_tree();
+    if (!call_.passes() && call_.route.needs_tree() && !is_anywhere_of_floats())
+        call_.pass_reason = way_out_of_tree();
     if (call_.passes() || copied_bytes_ == 0) return;
     call_.refusal = copy_input();
     call_.error = call_.refusal;
+}
+
+/// Lets calls that nobody waits in combine all contributions at once, or refuses them.
+void Admission::settle_anywhere() {
+    if (entry().may_wait) return;
+    call_.shape.reducer = reducer_at_once(*call_.context, call_.route, call_.shape);
+    if (!call_.shape.reducer) call_.error = only_blocking_anywhere();
 }
 
 /// Returns whether gc_tolerance holds for the call.
@@ -435,53 +479,6 @@ Status agree_on_arguments(const Call& call, const Status& mine) {
     std::vector<Claim> claims = request_claims(call);
     claims.push_back({arguments_claim, outcome_text(mine)});
     return agree_on(call.context->identity().private_comm(), claims);
-}
-
-void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
-                  PassReason reason) {
-    if (context == nullptr && !unattached_calls_are_told()) return;
-    const bool makes_sense = reason != PassReason::wrong_arguments && arguments.count >= 0 &&
-                             arguments.datatype != MPI_DATATYPE_NULL;
-    const MPI_Count count = entry.whole_count.value_or(arguments.count);
-    std::uint64_t bytes = makes_sense ? observed_bytes(count, arguments.datatype) : 0;
-    if (bytes != 0 && entry.collective != Collective::allreduce && !entry.whole_count) {
-        int blocks = 1;
-        PMPI_Comm_size(arguments.comm, &blocks);
-        bytes *= static_cast<std::uint64_t>(blocks);
-    }
-    if (context != nullptr)
-        context->statistics().count_passed(entry.kind, bytes, reason);
-    else
-        count_unattached(arguments.comm, entry.kind, bytes, reason);
-}
-
-namespace {
-
-/// Warns once in each process that is rank 0 of a communicator on which it happens.
-void tell_that_tolerance_is_not_kept(const Call& call) {
-    static std::atomic_flag is_told;
-    const bool has_context = call.context != nullptr;
-    const Settings& settings =
-        has_context ? call.context->settings().current() : process_settings();
-    if (call.entry->collective == Collective::allgather ||
-        call.pass_reason == PassReason::wrong_arguments ||
-        call.pass_reason == PassReason::single_rank || !keeps_tolerance(settings, call.shape))
-        return;
-    int rank = 0;
-    PMPI_Comm_rank(call.arguments.comm, &rank);
-    if (rank != 0 || is_told.test_and_set()) return;
-    log(LogLevel::warn,
-        "{}: {} bytes pass to the MPI library ({}), whose additions are not held to gc_tolerance; "
-        "other such calls are not told of",
-        call.entry->name, call.shape.size_bytes(), text_of(call.pass_reason));
-}
-
-}  // namespace
-
-void count_passed(const Call& call) {
-    if (call.arguments.comm == MPI_COMM_NULL) return;
-    tell_that_tolerance_is_not_kept(call);
-    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
 }
 
 }  // namespace gradcoll

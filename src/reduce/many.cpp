@@ -63,7 +63,9 @@ void combine_streaming(const Reducer& reducer, Sources sources, std::size_t offs
 }
 
 void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, std::size_t count) {
-    if (sources.size() == 1)
+    if (reducer.together_elems > 1)
+        reducer.many(reducer.context, sources.data(), sources.size(), out, count, false);
+    else if (sources.size() == 1)
         copy(sources, out, count * reducer.element_bytes);
     else if (sources.size() == 2)
         reducer(sources[0], sources[1], out, count);
@@ -86,7 +88,8 @@ void reduce_many(const Reducer& reducer, std::span<const void* const> sources, v
     const std::size_t misaligned = bytes_to_next_line(out);
     const std::size_t head = misaligned / reducer.element_bytes;
     const bool onto_itself = sources.size() == 1 && sources[0] == out;
-    if (!streaming || onto_itself || misaligned % reducer.element_bytes != 0 || head >= count)
+    if (!streaming || onto_itself || reducer.together_elems > 1 ||
+        misaligned % reducer.element_bytes != 0 || head >= count)
         return combine_plain(reducer, sources, to, count);
     if (reducer.many != nullptr && sources.size() > 1)
         return reducer.many(reducer.context, sources.data(), sources.size(), out, count, true);

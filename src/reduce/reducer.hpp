@@ -19,6 +19,9 @@ struct Reducer {
     const void* context = nullptr;
     std::size_t element_bytes = 0;
     ReduceManyFunction many = nullptr;  ///< null: reduce_many takes `function` block by block
+    /// If this is not 1, the sources of a call must be all contributions (grid.hpp), in pieces of
+    /// so many elements that begin where those of the vector do.
+    std::size_t together_elems = 1;
 
     explicit operator bool() const { return function != nullptr; }
     void operator()(const void* a, const void* b, void* out, std::size_t count) const {

@@ -132,6 +132,13 @@ Status check_tolerances(const Settings& settings) {
     return {};
 }
 
+/// Checks that nothing is to be lossy where results are to be the same anywhere.
+Status check_is_exact_anywhere(const Settings& settings) {
+    if (!settings.anywhere || (!settings.tolerance && !settings.ever_lossy())) return {};
+    return {Code::invalid_argument,
+            "gc_reproducible=anywhere goes without gc_tolerance and with gc_codec=exact"};
+}
+
 /// Lets the codecs that can keep a tolerance wait for what each call says.
 Status wait_for_tolerance(Settings& settings) {
     for (const CodecId codec : settings.named_codecs())
@@ -167,6 +174,7 @@ Result<Settings> Settings::parse(const SettingsText& text) {
                 fmt::format("setting {}: {}", row.info_key.empty() ? row.variable : row.info_key,
                             status.message()));
     }
+    GRADCOLL_TRY(check_is_exact_anywhere(out));
     if (out.tolerance) GRADCOLL_TRY(wait_for_tolerance(out));
     GRADCOLL_TRY(check_tolerances(out));
     if (out.tolerance) {

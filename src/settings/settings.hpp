@@ -128,6 +128,7 @@ struct Settings {
     InsideHosts inside_hosts = InsideHosts::memory;
     Tune tune = Tune::online;  ///< off if sums are to be reproducible
     bool reproducible = false;
+    bool anywhere = false;  ///< sums have the same bits on every tree; `reproducible` is set, too
     std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
     TransportChoice transports;   ///< what may carry messages
     /// It is the size below which vectors on devices are reduced on the host; none: it follows from

@@ -90,6 +90,8 @@ std::int64_t gate_for_serving(int call) {
     if (intercepted && process_settings().check == CheckLevel::collective) return always;
     if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted) return never;
+    if (process_settings().anywhere && call != GC_CALL_BARRIER && call != GC_CALL_BCAST)
+        return shortest;  // none of them may pass
     if (call == GC_CALL_ALLREDUCE && may_have_memory_that_mpi_refuses()) return shortest;
     return least_count(call, least_served_bytes());
 }

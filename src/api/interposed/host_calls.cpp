@@ -1,7 +1,11 @@
 // MPI_Barrier, MPI_Bcast and MPI_Reduce of unchanged programs.
+#include <vector>
+
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
 #include "attach/attachments.hpp"
+#include "call/blocking.hpp"
+#include "call/device_allreduce.hpp"
 #include "call/host_call.hpp"
 
 namespace gradcoll {
@@ -33,6 +37,29 @@ int offer(const HostCall& call, int* code) noexcept {
     return known == Shortcut::served ? 1 : 0;
 }
 
+/// This is MPI_Reduce as an allreduce whose result only the root keeps (gc_reproducible=anywhere).
+constexpr Entry reduce_anywhere{.kind = CallKind::reduce,
+                                .name = "MPI_Reduce (served by gradcoll)",
+                                .reach = Reach::host_and_devices,
+                                .offered = true};
+
+bool is_left_to_integers(const CallArguments& a) {
+    const Classified classified = classify(a.count, a.datatype, a.op);
+    return !classified.passes() && !is_floating(classified.shape.type);
+}
+
+int offer_reduce_anywhere(CallArguments arguments, int root, int* code) noexcept try {
+    int rank = 0;
+    if (!mpi_is_running() || PMPI_Comm_rank(arguments.comm, &rank) != MPI_SUCCESS) return 0;
+    const BufferExtent extent = extent_of(arguments.count, arguments.datatype);
+    std::vector<std::byte> room(rank == root ? 0 : extent.size_bytes);
+    if (rank != root) arguments.recvbuf = room.data() - extent.shift;
+    return at_offer(reduce_anywhere, arguments, {}, code, run_allreduce);
+} catch (...) {
+    *code = raise_error(arguments.comm, reduce_anywhere.name, status_of_current_exception());
+    return 1;
+}
+
 }  // namespace
 
 int offer_barrier(GC_Mpi_handle comm, int* code) noexcept {
@@ -51,7 +78,12 @@ int offer_bcast(const GC_Bcast_call* call, int* code) noexcept {
 }
 
 int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept {
-    return offer({&reduce, arguments_of(*call), root}, code);
+    const CallArguments arguments = arguments_of(*call);
+    const bool is_right = root >= 0 && root < rank_count_of(arguments.comm) &&
+                          arguments.datatype != MPI_DATATYPE_NULL && arguments.count > 0;
+    if (process_settings().anywhere && is_right && !is_left_to_integers(arguments))
+        return offer_reduce_anywhere(arguments, root, code);
+    return offer({&reduce, arguments, root}, code);
 }
 
 }  // namespace gradcoll

@@ -61,7 +61,8 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes, Waits::for_all);
-    if (!uses_blocks(bytes)) return has_flat_ranks() ? flat_inline(call) : tree(call);
+    const bool combines_parts = !has_flat_ranks() && call.reducer.together_elems == 1;
+    if (!uses_blocks(bytes)) return combines_parts ? tree(call) : flat_inline(call);
     return in_blocks(call).outcome();  // it stops nowhere
 }
 
@@ -126,7 +127,7 @@ Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& st
 /// another core has just written, they took three times as long.
 Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
-                        group_.block_bytes());
+                        group_.block_bytes(), call.reducer.together_elems);
     const auto* const input = static_cast<const std::byte*>(call.input);
     auto* const output = static_cast<std::byte*>(call.output);
     PieceStores stores;

@@ -40,7 +40,8 @@ class CallBlocks {
           elem_bytes_(call.reducer.element_bytes),
           total_elems_(call.count) {
         const auto ranks = static_cast<std::size_t>(pieces);
-        const std::size_t line_elems = std::max<std::size_t>(1, line_bytes / elem_bytes_);
+        const std::size_t line_elems =
+            std::max({std::size_t{1}, line_bytes / elem_bytes_, call.reducer.together_elems});
         const std::size_t most = std::max<std::size_t>(
             line_elems, block_bytes / ranks / elem_bytes_ / line_elems * line_elems);
         const std::size_t wanted = std::max<std::size_t>(1, divided_up(call.count, most * ranks));

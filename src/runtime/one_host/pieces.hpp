@@ -16,10 +16,12 @@ namespace gradcoll {
 class Pieces {
   public:
     /// `most_bytes` is at least a cache line, and so is `block_bytes`, the size of a slot.
+    /// Pieces begin at whole multiples of `together_elems`, which fit into a block.
     Pieces(std::size_t count, std::size_t elem_bytes, std::size_t most_bytes,
-           std::size_t block_bytes)
+           std::size_t block_bytes, std::size_t together_elems = 1)
         : total_elems_(count), elem_bytes_(elem_bytes) {
-        const std::size_t line_elems = std::max<std::size_t>(1, line_bytes / elem_bytes);
+        const std::size_t line_elems =
+            std::max({std::size_t{1}, line_bytes / elem_bytes, together_elems});
         const std::size_t most =
             std::min(most_bytes, block_bytes) / (line_elems * elem_bytes) * line_elems;
         const std::size_t wanted = std::max<std::size_t>(1, divided_up(count, most));

@@ -76,14 +76,18 @@ OptionInfo tune_option_row() {
 }
 
 OptionInfo reproducible_option_row() {
-    return {.variable = "GC_REPRODUCIBLE",
-            .info_key = "gc_reproducible",
-            .default_value = "off",
-            .allowed = "on, off",
-            .help =
-                "on: calls of one shape add in one order, within a run and between runs on the "
-                "same hosts: nothing is learnt or tried, communicators are attached at their first "
-                "call, and nonblocking calls pass to the MPI library"};
+    return {
+        .variable = "GC_REPRODUCIBLE",
+        .info_key = "gc_reproducible",
+        .default_value = "off",
+        .allowed = "on, off, anywhere",
+        .help =
+            "anywhere: sums, minima and maxima of floats have the same bits on any number of "
+            "hosts, on every tree and placement of ranks (docs/reproducible.md), and calls that "
+            "cannot keep that are refused; on: calls of one shape add in one order, within a run "
+            "and between runs on the "
+            "same hosts: nothing is learnt or tried, communicators are attached at their first "
+            "call, and nonblocking calls pass to the MPI library"};
 }
 
 OptionInfo inside_hosts_option_row() {

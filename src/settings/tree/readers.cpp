@@ -80,7 +80,9 @@ SettingRow tune_setting_row() {
 /// Reads gc_reproducible. The row comes after gc_tune, which it overrules.
 SettingRow reproducible_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
-        GRADCOLL_TRY(take(out.reproducible, parse_switch(text)));
+        out.anywhere = text == "anywhere";
+        out.reproducible = out.anywhere;
+        if (!out.anywhere) GRADCOLL_TRY(take(out.reproducible, parse_switch(text)));
         if (out.reproducible) out.tune = Tune::off;
         return Status();
     }};

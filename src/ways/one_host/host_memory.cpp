@@ -25,6 +25,11 @@ std::uint64_t signature_of(const CallShape& shape) {
     return spread(static_cast<std::uint64_t>(shape.count)) ^ shape.kind;
 }
 
+/// Returns whether combining takes longer than copying.
+bool is_costly(const Reducer& reducer, const CallShape& shape) {
+    return shape.by_mpi() || reducer.together_elems > 1;
+}
+
 /// Returns such a number for other kinds of calls, which differ from allreduces and from each
 /// other.
 std::uint64_t signature_of(CallKind kind, const CallShape& shape, int root = 0) {
@@ -135,7 +140,7 @@ Status HostMemory::allreduce(const Binding& binding, const CallShape& shape) {
     if (allreduce_.uses_blocks(bytes))
         GRADCOLL_TRY(have_blocks_for(bytes, useful_block_bytes(bytes)));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                           binding.reducer, signature, shape.by_mpi()});
+                           binding.reducer, signature, is_costly(binding.reducer, shape)});
 }
 
 Result<std::uint64_t> HostMemory::common_bits(std::uint64_t mine, const CallShape& shape) {

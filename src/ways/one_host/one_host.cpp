@@ -59,12 +59,14 @@ bool OneHost::is_slower(Collective collective, const CallShape& shape, int rank_
 }
 
 /// Where only the progress thread ends the operation, only long vectors are worth the times that it
-/// is scheduled.
+/// is scheduled, if the MPI library may add the others.
 bool OneHost::may_start(const CallShape& shape) const {
     const Settings& settings = settings_.current();
-    if (!is_open() || shape.by_mpi() || settings.reproducible) return false;
+    const bool keeps_one_order = settings.reproducible && !settings.anywhere;
+    if (!is_open() || shape.by_mpi() || keeps_one_order) return false;
+    const std::uint64_t least_bytes = settings.anywhere ? 0 : settings.tree_min_bytes;
     return comm_.all_ranks_see_completions() ||
-           (comm_.all_ranks_have_threads() && shape.size_bytes() >= settings.tree_min_bytes);
+           (comm_.all_ranks_have_threads() && shape.size_bytes() >= least_bytes);
 }
 
 /// The MPI library's own ops are for allreduces.

@@ -51,6 +51,10 @@ class OneHost final : public Way {
     /// Returns whether there is room for the elements of the call. The answer is the same on all
     /// ranks.
     bool takes(const CallShape& shape) const { return shape.elem_bytes <= most_element_bytes_; }
+    /// Returns the same for elements that are combined together by such a reducer, if there is one.
+    bool takes(const Reducer& reducer) const {
+        return reducer && reducer.together_elems * reducer.element_bytes <= most_element_bytes_;
+    }
 
     /// Returns whether the vectors of all ranks are in memory of devices; counts nothing. It may be
     /// called only if open(). A rank whose vector is on a device asks first, and calls allreduce()

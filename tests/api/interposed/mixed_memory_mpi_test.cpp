@@ -113,7 +113,8 @@ class MixedMemory : public testing::Test {
             if (!served_on_all(answer, comm_)) continue;
             ++served;
             const auto right = expected(comm_.rank());
-            EXPECT_TRUE(right.empty() || receive.values() == right) << "place " << &places - all_places;
+            EXPECT_TRUE(right.empty() || receive.values() == right)
+                << "place " << &places - all_places;
         }
         return served;
     }
@@ -167,9 +168,12 @@ TEST_F(MixedMemory, AllreduceInit) {
     const int served = make_everywhere(
         count, count,
         [&](const void* in, void* out) {
-            const GC_Reduce_call call{in,           out,
-                                      count,        bits_of(MPI_FLOAT),
-                                      bits_of(MPI_Op(MPI_SUM)), bits_of(MPI_Comm(comm_))};
+            const GC_Reduce_call call{in,
+                                      out,
+                                      count,
+                                      bits_of(MPI_FLOAT),
+                                      bits_of(MPI_Op(MPI_SUM)),
+                                      bits_of(MPI_Comm(comm_))};
             MPI_Request request = MPI_REQUEST_NULL;
             Answer answer;
             answer.served = connected()->allreduce_init(&call, bits_of(MPI_INFO_NULL), &request,
@@ -240,7 +244,9 @@ TEST_F(MixedMemory, Reduce) {
         [&](const void* in, void* out) {
             return connected().reduce(in, out, short_count, MPI_FLOAT, MPI_SUM, 0, comm_);
         },
-        [&](int rank) { return rank == 0 ? sum_of_all(comm_.size(), short_count) : std::vector<float>(); });
+        [&](int rank) {
+            return rank == 0 ? sum_of_all(comm_.size(), short_count) : std::vector<float>();
+        });
     EXPECT_EQ(served % places, 0) << "only the memory of one host serves it";
 }
 

@@ -27,7 +27,6 @@ int cuPointerGetAttributes(unsigned count, const int* names, void** values, uint
     unsigned type = 0;
     for (int i = 0; i < most_pieces; ++i)
         if (pointer - pieces[i].begin < pieces[i].size_bytes) type = device_memory;
-    for (unsigned i = 0; i < count; ++i)
-        *(unsigned*)values[i] = names[i] == memory_type ? type : 0;
+    for (unsigned i = 0; i < count; ++i) *(unsigned*)values[i] = names[i] == memory_type ? type : 0;
     return no_error;
 }

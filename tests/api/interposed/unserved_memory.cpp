@@ -35,7 +35,8 @@ UnservedMemory::UnservedMemory(const std::vector<std::byte>& content)
     : tell_driver_(driver_of_test()), size_bytes_(content.size()) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mapped_bytes_ = (size_bytes_ / page + 1) * page;
-    memory_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory_ =
+        mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory_ == MAP_FAILED) throw std::runtime_error("no memory");
     std::memcpy(memory_, content.data(), size_bytes_);
     const std::scoped_lock lock(closed_mutex);

@@ -1,0 +1,238 @@
+// gc_reproducible=anywhere: the same bits on every tree, exchange, chunk size and order of ranks, in
+// one host's memory and over messages, and those of the sum that one rank makes of all vectors.
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "api/api_support.hpp"
+#include "reduce/grid.hpp"
+#include "reduce/many.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+template <class T>
+constexpr ElementType type_of = sizeof(T) == 4 ? ElementType::f32 : ElementType::f64;
+template <class T>
+MPI_Datatype datatype_of() {
+    return sizeof(T) == 4 ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+enum class Data { plain, far_apart, cancelling, special };
+
+/// Returns the vector of a contribution, whoever has it.
+template <class T>
+std::vector<T> vector_of(Data data, int contribution, std::size_t count) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const double value = value_at(contribution, i);
+        const auto bits = mix(i * 31 + static_cast<std::size_t>(contribution));
+        values[i] = static_cast<T>(value);
+        if (data == Data::far_apart)
+            values[i] = static_cast<T>(std::ldexp(value, -static_cast<int>(bits % 40)));
+        if (data == Data::cancelling)
+            values[i] = static_cast<T>(contribution % 2 == 0 ? 1e6 + value : value - 1e6);
+        if (data == Data::special && bits % 97 < 3)
+            values[i] = bits % 97 == 0 ? std::numeric_limits<T>::quiet_NaN()
+                                       : std::copysign(std::numeric_limits<T>::infinity(),
+                                                       bits % 2 == 0 ? T(1) : T(-1));
+    }
+    return values;
+}
+
+template <class T>
+std::vector<T> sum_of_all(Data data, int contributions, std::size_t count) {
+    std::vector<std::vector<T>> inputs;
+    std::vector<const void*> sources;
+    for (int i = 0; i < contributions; ++i) inputs.push_back(vector_of<T>(data, i, count));
+    for (const auto& input : inputs) sources.push_back(input.data());
+    std::vector<T> sum(count);
+    reduce_many(grid_reducer(type_of<T>), sources, sum.data(), count, false);
+    return sum;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+constexpr std::size_t counts[] = {1, 5, 256, 257, 3000, 70'001};
+
+template <class T>
+void expect_sums(const PlainComm& comm, const std::string& what) {
+    for (const Data data : {Data::plain, Data::far_apart, Data::cancelling, Data::special})
+        for (const std::size_t count : counts) {
+            const std::vector<T> right = sum_of_all<T>(data, comm.size(), count);
+            std::vector<T> mine = vector_of<T>(data, comm.rank(), count), out(count);
+            ASSERT_EQ(GC_Allreduce(mine.data(), out.data(), static_cast<int>(count),
+                                   datatype_of<T>(), MPI_SUM, comm),
+                      MPI_SUCCESS);
+            ASSERT_TRUE(same_bits(out, right)) << what << " count " << count;
+            ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(count),
+                                   datatype_of<T>(), MPI_SUM, comm),
+                      MPI_SUCCESS);
+            ASSERT_TRUE(same_bits(mine, right)) << what << " in place, count " << count;
+        }
+}
+
+TEST(Anywhere, SumsInTheMemoryOfOneHost) {
+    OwnComm comm;
+    comm.set("gc_reproducible", "anywhere");
+    expect_sums<float>(comm, "one host");
+    expect_sums<double>(comm, "one host");
+}
+
+TEST(Anywhere, SumsOnEveryTreeAndExchange) {
+    const int size = size_of(MPI_COMM_WORLD);
+    int number = 0;
+    for (const std::string& tree : trees_for(size)) {
+        OwnComm comm(tree);
+        comm.set("gc_reproducible", "anywhere");
+        const char* const exchanges[] = {"auto", "direct", "ring"};
+        const char* const chunks[] = {"auto", "4K", "64K"};
+        comm.set("gc_exchange", exchanges[number % 3]);
+        comm.set("gc_chunk_bytes", chunks[++number % 3]);
+        expect_sums<float>(comm, tree);
+        expect_sums<double>(comm, tree);
+    }
+}
+
+TEST(Anywhere, RanksMayHaveAnyOrder) {
+    const int rank = rank_of(MPI_COMM_WORLD);
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+    ASSERT_EQ(GC_Comm_set_option(turned, "gc_reproducible", "anywhere"), MPI_SUCCESS);
+    for (const std::size_t count : counts) {
+        const auto mine = vector_of<float>(Data::far_apart, rank, count);
+        std::vector<float> out(count);
+        EXPECT_EQ(GC_Allreduce(mine.data(), out.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM,
+                               turned),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_bits(out, sum_of_all<float>(Data::far_apart, size_of(turned), count)));
+    }
+    MPI_Comm_free(&turned);
+}
+
+TEST(Anywhere, ComplexNumbersAreTwoElements) {
+    for (const char* const tree : {"", "flat"}) {
+        auto comm = *tree == 0 ? std::make_unique<OwnComm>() : std::make_unique<OwnComm>(tree);
+        comm->set("gc_reproducible", "anywhere");
+        const auto mine = vector_of<float>(Data::far_apart, comm->rank(), 2000);
+        std::vector<float> out(2000);
+        EXPECT_EQ(
+            GC_Allreduce(mine.data(), out.data(), 1000, MPI_C_FLOAT_COMPLEX, MPI_SUM, *comm),
+            MPI_SUCCESS);
+        EXPECT_TRUE(same_bits(out, sum_of_all<float>(Data::far_apart, comm->size(), 2000)));
+    }
+}
+
+TEST(Anywhere, ReduceScatterGivesBlocksOfTheSum) {
+    for (const char* const tree : {"", "flat"}) {
+        auto comm = *tree == 0 ? std::make_unique<OwnComm>() : std::make_unique<OwnComm>(tree);
+        comm->set("gc_reproducible", "anywhere");
+        for (const std::size_t block : {1UL, 100UL, 5000UL}) {
+            const std::size_t whole = block * static_cast<std::size_t>(comm->size());
+            const auto mine = vector_of<double>(Data::far_apart, comm->rank(), whole);
+            const auto sum = sum_of_all<double>(Data::far_apart, comm->size(), whole);
+            std::vector<double> out(block);
+            EXPECT_EQ(GC_Reduce_scatter_block(mine.data(), out.data(), static_cast<int>(block),
+                                              MPI_DOUBLE, MPI_SUM, *comm),
+                      MPI_SUCCESS);
+            const auto first = sum.begin() + static_cast<std::ptrdiff_t>(block) * comm->rank();
+            EXPECT_TRUE(same_bits(out, std::vector<double>(first, first + static_cast<std::ptrdiff_t>(block))));
+        }
+    }
+}
+
+/// A NaN is the result wherever it comes from, and -0 is below +0.
+TEST(Anywhere, MinimaAndMaximaDoNotDependOnTheOrder) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const char* const tree : {"", "flat"})
+        for (int where = 0; where < size_of(MPI_COMM_WORLD); ++where) {
+            auto comm = *tree == 0 ? std::make_unique<OwnComm>() : std::make_unique<OwnComm>(tree);
+            comm->set("gc_reproducible", "anywhere");
+            const bool is_there = comm->rank() == where;
+            const float mine[] = {is_there ? nan : 1.0F, is_there ? -0.0F : 0.0F,
+                                  static_cast<float>(comm->rank()) - 1.5F};
+            float least[3], most[3];
+            ASSERT_EQ(GC_Allreduce(mine, least, 3, MPI_FLOAT, MPI_MIN, *comm), MPI_SUCCESS);
+            ASSERT_EQ(GC_Allreduce(mine, most, 3, MPI_FLOAT, MPI_MAX, *comm), MPI_SUCCESS);
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(least[0]), 0x7fc00000U);
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(most[0]), 0x7fc00000U);
+            EXPECT_TRUE(std::signbit(least[1]));
+            EXPECT_EQ(std::signbit(most[1]), comm->size() == 1);
+            EXPECT_EQ(least[2], -1.5F);
+            EXPECT_EQ(most[2], static_cast<float>(comm->size()) - 2.5F);
+        }
+}
+
+/// The shared memory is there from the first blocking call on.
+TEST(Anywhere, SumsThatNobodyWaitsForInTheMemoryOfOneHost) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "a call of one rank passes";
+    OwnComm comm;
+    comm.set("gc_reproducible", "anywhere");
+    for (const std::size_t count : counts) {
+        const auto mine = vector_of<float>(Data::far_apart, comm.rank(), count);
+        std::vector<float> blocking(count), out(count);
+        ASSERT_EQ(GC_Allreduce(mine.data(), blocking.data(), static_cast<int>(count), MPI_FLOAT,
+                               MPI_SUM, comm),
+                  MPI_SUCCESS);
+        MPI_Request request = MPI_REQUEST_NULL;
+        ASSERT_EQ(GC_Iallreduce(mine.data(), out.data(), static_cast<int>(count), MPI_FLOAT,
+                                MPI_SUM, comm, &request),
+                  MPI_SUCCESS);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT_TRUE(same_bits(out, blocking));
+    }
+}
+
+TEST(Anywhere, IntegersAreAddedAsEver) {
+    OwnComm comm;
+    comm.set("gc_reproducible", "anywhere");
+    const int mine = comm.rank() + 1;
+    int sum = 0;
+    EXPECT_EQ(GC_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    EXPECT_EQ(sum, comm.size() * (comm.size() + 1) / 2);
+}
+
+void first_of_two(void*, void*, int*, MPI_Datatype*) {}
+
+TEST(Anywhere, WhatCannotBeKeptIsRefused) {
+    OwnComm comm;
+    comm.set("gc_reproducible", "anywhere");
+    float in = 1, out = 0;
+    const int product = GC_Allreduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, comm);
+    ASSERT_NE(product, MPI_SUCCESS);
+    EXPECT_NE(error_text(product).find("op is prod of fp32"), std::string::npos)
+        << error_text(product);
+    MPI_Op own = MPI_OP_NULL;
+    MPI_Op_create(first_of_two, 1, &own);
+    EXPECT_NE(GC_Allreduce(&in, &out, 1, MPI_FLOAT, own, comm), MPI_SUCCESS);
+    MPI_Op_free(&own);
+    const OwnComm over_tree("flat");
+    over_tree.set("gc_reproducible", "anywhere");
+    MPI_Request request = MPI_REQUEST_NULL;
+    GC_Request persistent = GC_REQUEST_NULL;
+    const int started = GC_Iallreduce(&in, &out, 1, MPI_FLOAT, MPI_SUM, over_tree, &request);
+    ASSERT_NE(started, MPI_SUCCESS);
+    EXPECT_NE(error_text(started).find("nonblocking"), std::string::npos) << error_text(started);
+    EXPECT_NE(GC_Allreduce_init(&in, &out, 1, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &persistent),
+              MPI_SUCCESS);
+    EXPECT_NE(GC_Comm_set_option(comm, "gc_codec", "int8"), MPI_SUCCESS);
+}
+
+/// A rank with a wrong buffer gets its error, and the others theirs.
+TEST(Anywhere, ARankThatCannotTakePartKeepsNobodyWaiting) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "needs two ranks";
+    for (const char* const tree : {"", "flat"}) {
+        auto comm = *tree == 0 ? std::make_unique<OwnComm>() : std::make_unique<OwnComm>(tree);
+        comm->set("gc_reproducible", "anywhere");
+        std::vector<float> both(5000, 1.0F);
+        float* const out = comm->rank() == 0 ? both.data() + 10 : both.data() + 2500;
+        EXPECT_NE(GC_Allreduce(both.data(), out, 2500, MPI_FLOAT, MPI_SUM, *comm), MPI_SUCCESS);
+        expect_sums<float>(*comm, "afterwards");
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::test
