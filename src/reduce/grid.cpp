@@ -199,8 +199,8 @@ void find_tops(ElementType type, const void* in, std::size_t count, GridTop* top
         const bool has_specials = largest >= format.infinity;
         if (has_specials)
             largest = kernels.largest()(FiniteBlock(format, block, elems).data(), elems);
-        tops[first / grid_block_elems] = {format.top_of(largest), has_specials ? std::uint16_t{1}
-                                                                               : std::uint16_t{0}};
+        tops[first / grid_block_elems] = {format.top_of(largest),
+                                          has_specials ? std::uint16_t{1} : std::uint16_t{0}};
     });
 }
 

@@ -1,7 +1,7 @@
-// reduce/grid.hpp - sums of floats that have the same bits in whatever order, grouping and number of
-// partial sums they are made (README.md, "Sums on a grid"): each contribution is rounded once to a
-// whole multiple of a step that all contributions share, these are added without rounding, and the
-// sum is rounded once.
+// reduce/grid.hpp - sums of floats that have the same bits in whatever order, grouping and number
+// of partial sums they are made (README.md, "Sums on a grid"): each contribution is rounded once to
+// a whole multiple of a step that all contributions share, these are added without rounding, and
+// the sum is rounded once.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ struct LanesOf {
     using HalfBits = Vector<std::uint16_t, count>;
 };
 
-constexpr int grid_bits = 46;  ///< bits of the first word below the leading one of the block
+constexpr int grid_bits = 46;    ///< bits of the first word below the leading one of the block
 constexpr int second_bits = 47;  ///< bits of the second word below the first
 
 /// Returns 2 to the power of `exponent`, which a normal double has.
@@ -60,9 +60,10 @@ template <class Lanes>
     const Words bits = __builtin_bit_cast(Words, values);
     const Words lost = ((bits & below) != 0) & (below + 1);
     const Words odd = (bits & ~below) | lost;
-    return __builtin_bit_cast(typename Lanes::FloatBits,
-                              __builtin_convertvector(__builtin_bit_cast(typename Lanes::Doubles, odd),
-                                                      typename Lanes::Floats));
+    return __builtin_bit_cast(
+        typename Lanes::FloatBits,
+        __builtin_convertvector(__builtin_bit_cast(typename Lanes::Doubles, odd),
+                                typename Lanes::Floats));
 }
 
 // The formats say how elements become doubles, and how doubles are rounded to elements.
@@ -171,8 +172,8 @@ template <class Format>
 }
 
 template <class Target, class Format>
-void add(const void* const* sources, std::size_t source_count, std::size_t first,
-         std::size_t count, int top, void* out) {
+void add(const void* const* sources, std::size_t source_count, std::size_t first, std::size_t count,
+         int top, void* out) {
     constexpr std::size_t size = sizeof(typename Format::Bits);
     const double constant = rounding_constant(top - Format::bias - grid_bits);
     const auto source = [&](std::size_t s, std::size_t at) __attribute__((always_inline)) {
@@ -225,7 +226,9 @@ void from_words(const std::int64_t* words, std::size_t count, int top, void* out
     by_vectors<Format>(
         count,
         [&](std::size_t at) __attribute__((always_inline)) {
-            Format::store(to + at * size, to_odd_doubles<Lanes>(load_vector<typename Lanes::Words>(words + at)) * step);
+            Format::store(
+                to + at * size,
+                to_odd_doubles<Lanes>(load_vector<typename Lanes::Words>(words + at)) * step);
         },
         [&](std::size_t at, std::size_t few) __attribute__((always_inline)) {
             typename Lanes::Words last{};
@@ -238,7 +241,7 @@ void from_words(const std::int64_t* words, std::size_t count, int top, void* out
 // the second. Blocks near the ends of the type's range are calculated at another scale.
 
 struct WideGrid {
-    double scale, back;  ///< powers of two, `back` of what `scale` is divided by
+    double scale, back;    ///< powers of two, `back` of what `scale` is divided by
     double first, second;  ///< rounding constants
 
     [[gnu::always_inline]] explicit WideGrid(int top) {
@@ -260,7 +263,7 @@ void add_f64(const void* const* sources, std::size_t source_count, std::size_t b
         Doubles first, second;
     };
     const WideGrid grid(top);
-    const auto take = [&](TwoWords& sum, Doubles values) __attribute__((always_inline)) {
+    const auto take = [&](TwoWords & sum, Doubles values) __attribute__((always_inline)) {
         const Doubles scaled = values * grid.scale;
         const Doubles first = (scaled + grid.first) - grid.first;
         sum.first += first;
@@ -315,8 +318,8 @@ void from_words_f64(const std::int64_t* words, std::size_t count, int top, void*
     const double step = power_of_two(top - 1023 + shift_bits - grid_bits - second_bits);
     auto* const to = static_cast<unsigned char*>(out);
     for (std::size_t i = 0; i < count; ++i) {
-        const __int128 sum = static_cast<__int128>(words[i]) * (std::int64_t{1} << second_bits) +
-                             words[count + i];
+        const __int128 sum =
+            static_cast<__int128>(words[i]) * (std::int64_t{1} << second_bits) + words[count + i];
         const double value = static_cast<double>(sum) * step * grid.back;
         std::memcpy(to + i * sizeof value, &value, sizeof value);
     }

@@ -19,7 +19,8 @@ struct GridTable {
     /// most_sources_at_once of them. `out` may be one of the sources.
     using Add = void (*)(const void* const* sources, std::size_t source_count, std::size_t first,
                          std::size_t count, int top, void* out);
-    /// Turns finite numbers into whole multiples of the step: the words of all, one after the other.
+    /// Turns finite numbers into whole multiples of the step: the words of all, one after the
+    /// other.
     using ToGrid = void (*)(const void* in, std::size_t count, int top, std::int64_t* words);
     using FromGrid = void (*)(const std::int64_t* words, std::size_t count, int top, void* out);
 

@@ -7,7 +7,8 @@
 namespace gradcoll {
 namespace {
 
-/// Bits has the bits of Inf and of the quiet NaN, without a sign, as integers of the element's size.
+/// Bits has the bits of Inf and of the quiet NaN, without a sign, as integers of the element's
+/// size.
 template <class Int>
 struct Bits {
     Int infinity, nan;
@@ -29,9 +30,7 @@ template <class Int>
 struct Keys {
     static constexpr Int magnitude = std::numeric_limits<Int>::max();
     /// Turns the magnitude of negative numbers round; it is its own inverse.
-    static Int turned(Int bits) {
-        return bits < 0 ? static_cast<Int>(bits ^ magnitude) : bits;
-    }
+    static Int turned(Int bits) { return bits < 0 ? static_cast<Int>(bits ^ magnitude) : bits; }
     static Int key_of_nan(ReduceOp op) {
         return op == ReduceOp::min ? std::numeric_limits<Int>::min() : magnitude;
     }
@@ -42,9 +41,8 @@ struct Keys {
         });
     }
     static void undo(Bits<Int> bits, ReduceOp op, void* data, std::size_t count) {
-        change_each<Int>(data, count, [=](Int key) {
-            return key == key_of_nan(op) ? bits.nan : turned(key);
-        });
+        change_each<Int>(data, count,
+                         [=](Int key) { return key == key_of_nan(op) ? bits.nan : turned(key); });
     }
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -175,7 +176,9 @@ void expect_reference(ElementType type, const Vectors& inputs, const std::vector
             std::memcpy(&bits, got.data() + (first + i) * element_bytes(type), element_bytes(type));
             const double sum = value_at(type, got.data(), first + i);
             if (std::isnan(right[i]))
-                ASSERT_EQ(bits, bits_of(type, NAN) & ~(std::uint64_t{1} << (8 * element_bytes(type) - 1))) << what;
+                ASSERT_EQ(bits,
+                          bits_of(type, NAN) & ~(std::uint64_t{1} << (8 * element_bytes(type) - 1)))
+                    << what;
             else
                 ASSERT_EQ(bits, bits_of(type, right[i] == 0 ? 0.0 : right[i]))
                     << what << " element " << first + i << ": " << sum << " for " << right[i];
@@ -243,13 +246,31 @@ TEST(Grid, EveryWayGivesTheBitsOfIntegerArithmetic) {
             for (const std::size_t contributions : {1U, 2U, 3U, 5U, 64U, 65U, 130U})
                 for (const std::size_t count : {1U, 7U, 8U, 250U, 256U, 257U, 530U}) {
                     if (contributions > 5 && count > 257) continue;
-                    expect_one_sum(type,
-                                   inputs_of(type, static_cast<Kind>(kind), contributions, count,
-                                             random),
-                                   random,
-                                   std::string(name_of(type)) + " kind " + std::to_string(kind) +
-                                       " of " + std::to_string(contributions));
+                    expect_one_sum(
+                        type,
+                        inputs_of(type, static_cast<Kind>(kind), contributions, count, random),
+                        random,
+                        std::string(name_of(type)) + " kind " + std::to_string(kind) + " of " +
+                            std::to_string(contributions));
                 }
+}
+
+/// Makes sums of random lengths, types and kinds, at once and in parts. GC_TEST_CASES says how
+/// many.
+TEST(Grid, RandomSumsHaveTheSameBitsAtOnceAndInParts) {
+    const char* const wanted = std::getenv("GC_TEST_CASES");
+    const int cases = wanted != nullptr ? std::atoi(wanted) : 20'000;
+    std::mt19937_64 random(23);
+    for (int i = 0; i < cases; ++i) {
+        const ElementType type = types[random() % std::size(types)];
+        const auto kind = static_cast<Kind>(random() % static_cast<int>(Kind::last));
+        const std::size_t contributions =
+            random() % 50 == 0 ? 1 + random() % 100 : 1 + random() % 6;
+        const std::size_t count = random() % 10 == 0 ? 1 + random() % 600 : 1 + random() % 30;
+        const auto inputs = inputs_of(type, kind, contributions, count, random);
+        ASSERT_EQ(sum_at_once(grid_reducer(type), inputs), sum_in_parts(type, inputs, random))
+            << "case " << i;
+    }
 }
 
 /// The example is that of docs/reproducible.md.
@@ -290,8 +311,9 @@ TEST(Grid, TheErrorIsWhatThePagePromises) {
     std::mt19937_64 random(22);
     for (int round = 0; round < 200; ++round) {
         const std::size_t contributions = 1 + random() % 40;
-        const auto inputs = inputs_of(ElementType::f32, round % 2 == 0 ? Kind::plain : Kind::far_apart,
-                                      contributions, grid_block_elems, random);
+        const auto inputs =
+            inputs_of(ElementType::f32, round % 2 == 0 ? Kind::plain : Kind::far_apart,
+                      contributions, grid_block_elems, random);
         const auto got = sum_at_once(grid_reducer(ElementType::f32), inputs);
         double largest = 0, least = HUGE_VAL;
         std::vector<long double> exact(grid_block_elems, 0);  // of 64 bits, which these sums need

@@ -16,8 +16,7 @@ class OwnPeer : public Peer {
     ~OwnPeer() override { MPI_Comm_free(&comm_); }
 
     void allreduce(const void* send, void* recv, std::size_t count) override {
-        if (GC_Allreduce(send, recv, static_cast<int>(count), type_, op_, comm_) !=
-            MPI_SUCCESS)
+        if (GC_Allreduce(send, recv, static_cast<int>(count), type_, op_, comm_) != MPI_SUCCESS)
             end_job("the peer's GC_Allreduce failed");
     }
     std::string description() const override { return "GC_Allreduce without these options"; }

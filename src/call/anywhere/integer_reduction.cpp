@@ -56,12 +56,12 @@ class GridSum {
         find_tops(type_, input_, count_, tops.data());
         GRADCOLL_TRY(run_step(step_of(tops)));
         to_grid(type_, input_, count_, tops.data(), words.get());
-        GRADCOLL_TRY(run_step(
-            {words.get(), static_cast<MPI_Count>(word_count), MPI_INT64_T, MPI_SUM}));
+        GRADCOLL_TRY(
+            run_step({words.get(), static_cast<MPI_Count>(word_count), MPI_INT64_T, MPI_SUM}));
         std::vector<std::uint8_t> specials = specials_of(tops);
         if (!specials.empty())
-            GRADCOLL_TRY(run_step({specials.data(), static_cast<MPI_Count>(specials.size()),
-                                   MPI_UINT8_T, MPI_BOR}));
+            GRADCOLL_TRY(run_step(
+                {specials.data(), static_cast<MPI_Count>(specials.size()), MPI_UINT8_T, MPI_BOR}));
         from_grid(type_, words.get(), count_, tops.data(), output_);
         write_specials(tops, specials);
         return {};
@@ -107,24 +107,22 @@ class GridSum {
 }  // namespace
 
 Status check_same_anywhere(const CallShape& shape, PassReason reason, MPI_Op op, int rank_count) {
-    if (reason == PassReason::intercommunicator)
-        return cannot_keep("comm is an intercommunicator");
-    if (reason == PassReason::unequal_blocks)
-        return cannot_keep("recvcounts differ");
+    if (reason == PassReason::intercommunicator) return cannot_keep("comm is an intercommunicator");
+    if (reason == PassReason::unequal_blocks) return cannot_keep("recvcounts differ");
     if (reason != PassReason::none || shape.by_mpi())
-        return is_of_two_values(op)
-                   ? Status()
-                   : cannot_keep("datatype is derived or has no kernels here, or op is "
-                                 "user-defined or has none");
+        return is_of_two_values(op) ? Status()
+                                    : cannot_keep(
+                                          "datatype is derived or has no kernels here, or op is "
+                                          "user-defined or has none");
     if (!is_floating(shape.type)) return {};
     if (rank_count > most_grid_contributions)
-        return cannot_keep(fmt::format("comm has {} ranks, more than {}", rank_count,
-                                       most_grid_contributions));
+        return cannot_keep(
+            fmt::format("comm has {} ranks, more than {}", rank_count, most_grid_contributions));
     const bool is_known =
         shape.op == ReduceOp::sum || shape.op == ReduceOp::min || shape.op == ReduceOp::max;
-    return is_known ? Status()
-                    : cannot_keep(fmt::format("op is {} of {}", name_of(shape.op),
-                                              name_of(shape.type)));
+    return is_known
+               ? Status()
+               : cannot_keep(fmt::format("op is {} of {}", name_of(shape.op), name_of(shape.type)));
 }
 
 Status only_blocking_anywhere() {

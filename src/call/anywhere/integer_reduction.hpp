@@ -1,5 +1,5 @@
-// call/anywhere/integer_reduction.hpp - reductions of floats by way of integers, which give the same
-// bits in whatever order they are combined (gc_reproducible=anywhere; docs/reproducible.md).
+// call/anywhere/integer_reduction.hpp - reductions of floats by way of integers, which give the
+// same bits in whatever order they are combined (gc_reproducible=anywhere; docs/reproducible.md).
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ struct IntegerStep {
 using RunIntegerStep = std::function<Status(const IntegerStep& step)>;
 
 /// Reduces a vector in host memory. `input` and `output` have the elements of `shape`, and may be
-/// the same. `run` makes each step, with all ranks. Errors: those of the steps; out_of_memory, after
-/// which this rank has made no step, and refuse_in_integers() tells the others.
+/// the same. `run` makes each step, with all ranks. Errors: those of the steps; out_of_memory,
+/// after which this rank has made no step, and refuse_in_integers() tells the others.
 Status reduce_in_integers(const CallShape& shape, const void* input, void* output,
                           const RunIntegerStep& run);
 /// Makes the first step of such a reduction on a rank that takes no part: `run` refuses it.

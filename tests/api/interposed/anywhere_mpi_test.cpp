@@ -10,8 +10,8 @@ namespace {
 std::vector<float> vector_of(int rank, int count) {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(
-            std::ldexp(value_at(rank, i), -static_cast<int>(mix(i + 7) % 40)));
+        values[i] =
+            static_cast<float>(std::ldexp(value_at(rank, i), -static_cast<int>(mix(i + 7) % 40)));
     return values;
 }
 
@@ -74,8 +74,8 @@ TEST(InterposedAnywhere, BlocksHaveTheBitsOfTheWholeSum) {
     constexpr int block = 300;
     const auto mine = vector_of(comm.rank(), block * comm.size());
     std::vector<float> out(block);
-    const Answer answer = connected().reduce_scatter_block(mine.data(), out.data(), block,
-                                                           MPI_FLOAT, MPI_SUM, comm);
+    const Answer answer =
+        connected().reduce_scatter_block(mine.data(), out.data(), block, MPI_FLOAT, MPI_SUM, comm);
     ASSERT_TRUE(answer.served);
     EXPECT_EQ(answer.code, MPI_SUCCESS);
     const auto sum = sum_of_all(comm.size(), block * comm.size());
@@ -90,8 +90,7 @@ TEST(InterposedAnywhere, WhatCannotBeKeptIsAnErrorOnAllRanks) {
     const Answer product = connected().allreduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, comm);
     EXPECT_TRUE(product.served);
     EXPECT_NE(product.code, MPI_SUCCESS);
-    const Answer started =
-        connected().iallreduce(&in, &out, 1, MPI_FLOAT, MPI_SUM, comm, &request);
+    const Answer started = connected().iallreduce(&in, &out, 1, MPI_FLOAT, MPI_SUM, comm, &request);
     EXPECT_TRUE(started.served);
     EXPECT_NE(started.code, MPI_SUCCESS);
     const Answer reduced = connected().reduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, 0, comm);
