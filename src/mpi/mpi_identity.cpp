@@ -64,7 +64,7 @@ MpiIdentity mpi_built_for() {
 #if defined(OPEN_MPI)
     return {"Open MPI",
             fmt::format("{}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)};
-#elif defined(I_MPI_VERSION)
+#elif defined(I_MPI_VERSION) && defined(MPICH_VERSION)
     return {"Intel MPI", I_MPI_VERSION};
 #elif defined(MVAPICH2_VERSION)
     return {"MVAPICH2", MVAPICH2_VERSION};
@@ -112,8 +112,11 @@ void warn_about_another_mpi() {
 }
 
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b) {
-    // Cray's header does not say that it is not MPICH's.
-    if (a.family == "MPICH" && b.family == "Cray MPICH") return true;
+    const auto has_mpichs_abi = [](const MpiIdentity& mpi) {
+        // Cray's header does not say that it is not MPICH's.
+        return mpi.family == "MPICH" || mpi.family == "Intel MPI" || mpi.family == "Cray MPICH";
+    };
+    if (has_mpichs_abi(a) && has_mpichs_abi(b)) return true;
     return !a.family.empty() && a.family == b.family && major_of(a) == major_of(b);
 }
 

@@ -24,7 +24,8 @@ MpiIdentity mpi_seen();
 std::string mpi_library_text();
 
 /// Returns whether handles and calls mean the same in the MPI `a` that was built for and the MPI
-/// `b` that is met: they are of one family and one major version.
+/// `b` that is met: they are of one family and one major version, or both have MPICH's ABI, as
+/// MPICH from 3.1 on and Intel MPI do.
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b);
 
 /// Warns once a job if the library meets an MPI that is not compatible with the one that it was

@@ -7,6 +7,9 @@
 #if defined(OPEN_MPI)
 #define FAMILY "Open MPI"
 #define MAJOR OMPI_MAJOR_VERSION
+#elif defined(I_MPI_VERSION) && defined(MPICH_VERSION) /* Intel's header says both */
+#define FAMILY "Intel MPI"
+#define MAJOR (I_MPI_NUMVERSION / 10000000)
 #elif defined(MPICH_VERSION)
 #define FAMILY "MPICH"
 #define MAJOR (MPICH_NUMVERSION / 10000000)
@@ -14,7 +17,7 @@
 #define FAMILY STANDARD_ABI
 #define MAJOR MPI_ABI_VERSION
 #else
-#error "the interposer knows Open MPI, MPICH and the standard ABI of MPI 5"
+#error "the interposer knows Open MPI, MPICH, Intel MPI and the standard ABI of MPI 5"
 #endif
 
 #if GC_MPI_HAS_FORTRAN
@@ -23,4 +26,5 @@ _Static_assert(sizeof(MPI_Fint) == 4, "the Fortran wrappers take 4-byte integers
 
 _Static_assert(sizeof(MPI_Comm) == sizeof(MPI_Request), "one width of handles");
 
-const Built_for built_for = {FAMILY, MAJOR, sizeof(MPI_Comm), MPI_IN_PLACE, MPI_BOTTOM};
+const Built_for built_for = {FAMILY,           MAJOR,        GC_MPICHS_SONAME,
+                             sizeof(MPI_Comm), MPI_IN_PLACE, MPI_BOTTOM};

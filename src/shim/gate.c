@@ -48,9 +48,10 @@ static const GC_Interposer_table* connect_if_ours(void) {
     gate.sees_completions = sees_completions();
     if (running_mpi_is_ours(running)) return connect_to_core();
     speak(
-        "this interposer was built for %s %d, the program runs %s: inactive; preload the one built "
-        "for it",
-        built_for.family, built_for.major, running);
+        "this interposer was built for %s %d%s%s%s, the program runs %s: inactive; preload the one "
+        "built for it",
+        built_for.family, built_for.major, built_for.soname[0] != '\0' ? " (" : "",
+        built_for.soname, built_for.soname[0] != '\0' ? ")" : "", running);
     return NULL;
 }
 

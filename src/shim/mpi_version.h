@@ -9,8 +9,11 @@
 #define STANDARD_ABI "an MPI with the standard ABI"
 
 typedef struct {
-    const char* family; /* "Open MPI", "MPICH", STANDARD_ABI */
+    const char* family; /* "Open MPI", "MPICH", "Intel MPI", STANDARD_ABI */
     int major;
+    /* The name by which the loader knows libraries of MPICH's ABI: "libmpi.so.12". It is empty for
+     * others, and where nobody knows. */
+    const char* soname;
     size_t handle_bytes; /* of an MPI_Comm or MPI_Request in memory */
     void* in_place;
     void* bottom;
@@ -18,10 +21,12 @@ typedef struct {
 
 extern const Built_for built_for;
 
-enum { RUNNING_MPI_BYTES = 80 };
+enum { RUNNING_MPI_BYTES = 160 };
 
-/* Writes family and version of the MPI in this process, such as "MPICH 4.0.2". Legal before
- * MPI_Init. */
+/* Returns whether handles and calls of the MPI in this process are those of the one that was built
+ * for: both are of one family and major version, or both have MPICH's ABI under one name of
+ * library, as MPICH 3 to 5 and Intel MPI do. Writes family and version, such as "MPICH 4.0.2".
+ * Legal before MPI_Init. */
 bool running_mpi_is_ours(char running[RUNNING_MPI_BYTES]);
 
 #endif

@@ -20,7 +20,7 @@ static const char* const names[NAME_COUNT] = {
  * they bring the others along. */
 static const char* const sonames[] = {
     "libmpi_usempif08.so.40", "libmpi_mpifh.so.40", "libmpichfort.so.12", "libmpifort.so.12",
-    "libmpi.so.40",           "libmpich.so.12",     "libmpi.so.12",
+    "libmpi.so.40",           "libmpich.so.12",     "libmpi.so.12",       "libmpi_abi.so.1",
 };
 
 static void* find_in_private_libraries(const char* symbol) {

@@ -206,7 +206,7 @@ TEST(MpiIdentity, IsReadFromWhatLibrariesSayOfThemselves) {
     EXPECT_EQ(read(""), "an unknown MPI");
 }
 
-TEST(MpiIdentity, FamilyAndMajorVersionMustAgree) {
+TEST(MpiIdentity, FamilyAndMajorVersionOrMpichsAbiMustAgree) {
     const auto agree = [](const char* a, const char* b) {
         return are_compatible(mpi_identity_from(a), mpi_identity_from(b));
     };
@@ -215,6 +215,10 @@ TEST(MpiIdentity, FamilyAndMajorVersionMustAgree) {
     EXPECT_FALSE(agree("Open MPI v4.1.4", "MPICH Version: 4.1.4"));
     EXPECT_FALSE(agree("nothing", "nothing"));
     EXPECT_TRUE(agree("MPICH Version: 3.4a2", "MPI VERSION    : CRAY MPICH version 8.1.25.17"));
+    EXPECT_TRUE(agree("MPICH Version: 3.4.3", "MPICH Version: 5.0.2"));
+    EXPECT_TRUE(agree("MPICH Version: 5.0.2", "Intel(R) MPI Library 2021.19.0 for Linux* OS"));
+    EXPECT_TRUE(agree("Intel(R) MPI Library 2021.19.0 for Linux* OS", "MPICH Version: 4.3.2"));
+    EXPECT_FALSE(agree("Intel(R) MPI Library 2021.19.0 for Linux* OS", "Open MPI v4.1.4"));
 }
 
 }  // namespace
