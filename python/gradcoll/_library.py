@@ -78,6 +78,16 @@ def _address(library: ctypes.CDLL, name: str) -> Optional[int]:
         return None
 
 
+def _file_at(address: int) -> str:
+    """The name of the file that is mapped there: one version of MPI may bring libraries of two ABIs."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            begin, end = (int(word, 16) for word in line.split()[0].split("-"))
+            if begin <= address < end:
+                return os.path.basename(line.split()[-1])
+    return "an unknown file"
+
+
 def _mpi_version(library: ctypes.CDLL) -> str:
     """Of the MPI that `library` was linked with. Allowed before MPI_Init."""
     text = ctypes.create_string_buffer(8192)  # no MPI's MPI_MAX_LIBRARY_VERSION_STRING is longer
@@ -98,8 +108,8 @@ def _check_mpi(library: ctypes.CDLL) -> None:
     if theirs is None or ours == theirs:
         return  # an mpi4py that does not show its MPI cannot be compared
     raise ImportError(
-        f"gradcoll: {library._name} was built for {_mpi_version(library)}, but mpi4py uses "
-        f"{_mpi_version(mpi4py)}; build Gradcoll with the MPI of mpi4py (-DMPI_C_COMPILER=...), or set "
+        f"gradcoll: {library._name} was built for {_mpi_version(library)} ({_file_at(ours)}), but mpi4py uses "
+        f"{_mpi_version(mpi4py)} ({_file_at(theirs)}); build Gradcoll with the MPI of mpi4py (-DMPI_C_COMPILER=...), or set "
         f"{_VARIABLE} to such a build"
     )
 

@@ -47,8 +47,7 @@ extern "C" int GC_Error_string(int code, char* text, int* length) {
     int mpi_length = 0;
     if (!has_text_of_mpi(code) || PMPI_Error_string(code, mpi_text, &mpi_length) != MPI_SUCCESS)
         return copy_text("MPI error code " + std::to_string(code), text, length);
-    return copy_text(std::string_view(mpi_text, static_cast<std::size_t>(mpi_length)), text,
-                     length);
+    return copy_text(gradcoll::mpi_error_text(code), text, length);
 }
 
 extern "C" int GC_Get_version(int* major, int* minor, int* patch) {

@@ -82,7 +82,7 @@ bool will_be_raised(MPI_Comm comm, MPI_Comm user) {
     if (codes_pass_handlers(comm)) return true;
     const bool raised = !returns_errors(user);
     const Status status = raised ? set_raising_handler(comm)
-                                 : from_mpi(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN),
+                                 : from_mpi(PMPI_Comm_set_errhandler(comm, errors_return()),
                                             "MPI_Comm_set_errhandler");
     if (!status.ok()) log(LogLevel::error, "{}", status.message());
     return raised;
@@ -121,7 +121,7 @@ void SelfMessage::send(const Sender& sender, const Outcome& outcome) const noexc
 Status return_errors(MPI_Comm comm) {
     GRADCOLL_TRY(set_raising_handler(comm));
     if (codes_pass_handlers(comm)) return {};
-    return from_mpi(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return from_mpi(PMPI_Comm_set_errhandler(comm, errors_return()), "MPI_Comm_set_errhandler");
 }
 
 }  // namespace gradcoll

@@ -34,7 +34,7 @@ std::atomic<bool> mpi_surely_runs{false};
 bool returns_errors(MPI_Comm comm) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
-    const bool returns = handler == MPI_ERRORS_RETURN;
+    const bool returns = handler == errors_return();
     PMPI_Errhandler_free(&handler);
     return returns;
 }

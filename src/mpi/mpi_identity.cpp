@@ -43,6 +43,16 @@ std::string_view major_of(const MpiIdentity& identity) {
     return {"an MPI with the standard ABI", std::to_string(major)};
 }
 
+/// Warns if the header of this build and the library of this process give one name two values.
+void warn_about_constants() {
+    if (errors_return() == MPI_ERRORS_RETURN) return;
+    log(warn_once_a_job(),
+        "the header of the standard ABI that this library was built with and {} do not agree: "
+        "MPI_ERRORS_RETURN of the one is MPI_ERRORS_ABORT of the other. The library uses what the "
+        "MPI means; a program compiled with such a header ends at its first error",
+        mpi_identity_from(mpi_library_text()).text());
+}
+
 }  // namespace
 
 std::string MpiIdentity::text() const {
@@ -89,7 +99,7 @@ std::string mpi_library_text() {
 }
 
 MpiIdentity mpi_seen() {
-#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#ifdef GRADCOLL_STANDARD_ABI
     int major = 0;
     int minor = 0;
     PMPI_Abi_get_version(&major, &minor);
@@ -100,6 +110,7 @@ MpiIdentity mpi_seen() {
 }
 
 void warn_about_another_mpi() {
+    warn_about_constants();
     const MpiIdentity built = mpi_built_for();
     const MpiIdentity seen = mpi_seen();
     if (built.family.empty() || are_compatible(built, seen)) return;

@@ -29,7 +29,8 @@ std::string mpi_library_text();
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b);
 
 /// Warns once a job if the library meets an MPI that is not compatible with the one that it was
-/// built for: the loader goes by names of files and functions, which may be the same.
+/// built for: the loader goes by names of files and functions, which may be the same. Warns, too,
+/// if an MPI with the standard ABI means something else by its constants.
 void warn_about_another_mpi();
 
 }  // namespace gradcoll

@@ -6,7 +6,7 @@
 
 namespace gradcoll {
 
-#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#ifdef GRADCOLL_STANDARD_ABI
 inline MPI_Comm comm_of_number(int number) {
     return PMPI_Comm_fromint(number);
 }

@@ -25,7 +25,7 @@ Result<HostComm> HostComm::make(MPI_Comm of) {
     MPI_Comm& handle = host.comm.handle;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(of, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &handle),
                           "MPI_Comm_split_type"));
-    PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(handle, errors_return());
     PMPI_Comm_rank(handle, &host.rank);
     PMPI_Comm_size(handle, &host.size);
     GRADCOLL_TRY(name_ranks(of, host));

@@ -33,6 +33,20 @@ inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
 #endif
 
+/// This says whether <mpi.h> is that of the standard ABI of MPI 5, which several MPI libraries
+/// have.
+#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#define GRADCOLL_STANDARD_ABI 1
+inline constexpr bool mpi_has_standard_abi = true;
+#else
+inline constexpr bool mpi_has_standard_abi = false;
+#endif
+
+/// Returns what the MPI library of this process means by MPI_ERRORS_RETURN. Libraries with the
+/// standard ABI do not agree: with MPICH 5.0.2 it is 0x143, and 0x142 is MPI_ERRORS_ABORT; with
+/// Intel MPI 2021.19 it is the other way round. Only between MPI_Init and MPI_Finalize.
+MPI_Errhandler errors_return();
+
 /// An Owned is a handle of MPI that is freed with its scope.
 template <class Handle, int (*Free)(Handle*)>
 class Owned {
@@ -55,7 +69,11 @@ struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
     OwnedComm() : Owned(MPI_COMM_NULL) {}
 };
 
-/// Returns ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
+/// Returns MPI's text of an error code. With the standard ABI the name of the code's class stands
+/// before it: MPICH 5.0.2 and Intel MPI 2021.19 have texts there that belong to other classes.
+std::string mpi_error_text(int mpi_code);
+
+/// Returns ok for MPI_SUCCESS, else Code::transport with the call's name and mpi_error_text().
 Status from_mpi(int mpi_code, const char* call);
 
 /// Returns rank 0's text, on every rank; those of others are not looked at. Collective. Errors:
