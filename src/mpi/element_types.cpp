@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mpi/half_types.hpp"
 #include "mpi/lifetime.hpp"
 
 namespace gradcoll {
@@ -181,7 +182,12 @@ std::optional<KnownType> known_type(MPI_Datatype datatype) {
     if (const auto known = table.find(datatype)) return known;
     if (float16_handle().is(datatype)) return KnownType{ElementType::f16, TypeKind::floating};
     if (bfloat16_handle().is(datatype)) return KnownType{ElementType::bf16, TypeKind::floating};
+    if (const auto half = half_type(datatype)) return KnownType{*half, TypeKind::floating};
     return std::nullopt;
+}
+
+bool has_no_ops_in_mpi(MPI_Datatype datatype) {
+    return float16_handle().is(datatype) || bfloat16_handle().is(datatype);
 }
 
 std::optional<ReduceOp> known_op(MPI_Op op) {

@@ -1,5 +1,5 @@
-// mpi/element_types.hpp - MPI datatypes and ops in our terms, and the two 16-bit float types
-// that MPI lacks.
+// mpi/element_types.hpp - MPI datatypes and ops in our terms, and two 16-bit float types for MPI
+// libraries that lack them.
 #pragma once
 
 #include <optional>
@@ -48,6 +48,10 @@ bool op_fits(ReduceOp op, TypeKind kind);
 /// MPI_Finalize. Thread safe.
 Result<MPI_Datatype> float16_type();
 Result<MPI_Datatype> bfloat16_type();
+
+/// Returns whether `datatype` is one of these two: to MPI they are two bytes each, for which it has
+/// no sums.
+bool has_no_ops_in_mpi(MPI_Datatype datatype);
 
 /// Returns an MPI op that does sum, prod, min or max on those two types, for calls that must pass
 /// to the MPI library. It is made at the first use, and freed in MPI_Finalize. Errors: invalid_op

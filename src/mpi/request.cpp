@@ -13,11 +13,6 @@
 namespace gradcoll {
 namespace {
 
-bool is_sixteen_bit_float(MPI_Datatype datatype) {
-    const auto known = known_type(datatype);
-    return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
-}
-
 /// Returns the bytes of one element if it is one contiguous piece at displacement 0, else 0.
 std::size_t plain_element_bytes(MPI_Datatype datatype) {
     if (const auto known = known_type(datatype)) return known->size_bytes();
@@ -231,7 +226,7 @@ Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
 
 Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {
     const auto reduce_op = known_op(op);
-    if (!reduce_op || !is_sixteen_bit_float(datatype)) return op;
+    if (!reduce_op || !has_no_ops_in_mpi(datatype)) return op;
     return op_for_16_bit_floats(*reduce_op);
 }
 

@@ -1,0 +1,108 @@
+#include "mpi/half_types.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace gradcoll {
+namespace {
+
+/// A Name is one that may stand for a 16-bit float; `answer` is 0 until it was asked.
+struct Name {
+    explicit Name(MPI_Datatype type) : datatype(type) {}
+    MPI_Datatype datatype;
+    std::atomic<int> answer{0};
+};
+constexpr int not_a_half = 1, is_f16 = 2, is_bf16 = 3;
+
+std::vector<MPI_Datatype> handles() {
+    return {
+#ifdef MPICH_VERSION
+        // These are C_FLOAT16, REAL2 and BFLOAT16 of MPICH 5, and BFLOAT16 of Intel MPI. A program
+        // may be compiled with another header than this library.
+        0x4c000246,
+        0x4c000226,
+        0x4c00024c,
+        0x4c000247,
+#else
+#ifdef MPIX_SHORT_FLOAT
+        MPIX_SHORT_FLOAT,
+#endif
+#ifdef MPIX_C_FLOAT16
+        MPIX_C_FLOAT16,
+#endif
+#ifdef MPIX_BFLOAT16
+        MPIX_BFLOAT16,
+#endif
+#ifdef MPI_REAL2
+        MPI_REAL2,
+#endif
+#endif
+    };
+}
+
+/// Returns a communicator of this rank alone, whose errors come back as codes. It is made of a
+/// group, so that no call of the program's on MPI_COMM_SELF is in its way.
+void make_own_comm(OwnedComm& comm) {
+    OwnedGroup self(MPI_GROUP_NULL);
+    constexpr int tag = 0x6763;
+    PMPI_Comm_group(MPI_COMM_SELF, &self.handle);
+    if (PMPI_Comm_create_group(MPI_COMM_SELF, self.handle, tag, &comm.handle) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(comm.handle, errors_return());
+}
+
+/// Adds 0x3f80 to itself, which is 1 + 1 in bfloat16, and 1.875 + 1.875 in IEEE's format. Whether
+/// the type and its sum exist is asked first by calls that raise their errors on a communicator of
+/// our own: to add in place has none.
+int ask(MPI_Datatype datatype) {
+    constexpr std::uint16_t sum_of_f16 = 0x4380, sum_of_bf16 = 0x4000;
+    constexpr int element_bytes = 2;
+    const std::uint16_t value = 0x3f80;
+    std::uint16_t sum = 0;
+    int bytes = 0;
+    OwnedComm comm;
+    make_own_comm(comm);
+    if (comm.handle == MPI_COMM_NULL) return not_a_half;
+    if (PMPI_Pack_size(1, datatype, comm.handle, &bytes) != MPI_SUCCESS || bytes != element_bytes ||
+        PMPI_Allreduce(&value, &sum, 1, datatype, MPI_SUM, comm.handle) != MPI_SUCCESS)
+        return not_a_half;
+    sum = value;
+    if (PMPI_Reduce_local(&value, &sum, 1, datatype, MPI_SUM) != MPI_SUCCESS) return not_a_half;
+    if (sum == sum_of_f16) return is_f16;
+    return sum == sum_of_bf16 ? is_bf16 : not_a_half;
+}
+
+/// Asks at the first use alone: a library may lack what nobody uses.
+int answer_of(Name& name) {
+    int answer = name.answer.load(std::memory_order_acquire);
+    if (answer != 0) return answer;
+    answer = ask(name.datatype);
+    name.answer.store(answer, std::memory_order_release);
+    return answer;
+}
+
+}  // namespace
+
+std::optional<ElementType> half_type(MPI_Datatype datatype) {
+    static std::vector<Name>& names = *[] {
+        const auto all = handles();
+        return new std::vector<Name>(all.begin(), all.end());
+    }();
+    const auto found = std::ranges::find(names, datatype, &Name::datatype);
+    if (found == names.end() || datatype == MPI_DATATYPE_NULL) return std::nullopt;
+    switch (answer_of(*found)) {
+        case is_f16:
+            return ElementType::f16;
+        case is_bf16:
+            return ElementType::bf16;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace gradcoll
