@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "attach/waiting_info.hpp"
 #include "base/hash.hpp"
 #include "base/interposer_handle.hpp"
 #include "base/log.hpp"
@@ -268,7 +269,7 @@ SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
     if (const SeenComm seen = seen_comm(comm); !seen.is_nothing()) return seen;
     auto found = look_up(comm);
     if (found && *found == nullptr && may_be_attached_by_use && mpi_is_running() &&
-        !is_over(comm)) {
+        !is_over(comm) && !has_waiting_info(comm)) {
         const int rank_count = rank_count_of(comm);
         if (rank_count > 1) found = hang_prospect(comm, rank_count);
     }

@@ -90,12 +90,4 @@ Status take_info(CommContext& context, MPI_Info info) {
     return keys.may_limit_loss != 0 ? doubt(context, "gc_*") : Status();
 }
 
-Status take_info_of(MPI_Comm comm, CommContext& context) {
-    MPI_Info info = MPI_INFO_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
-    Status status = take_info(context, info);
-    if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
-    return status;
-}
-
 }  // namespace gradcoll

@@ -9,7 +9,5 @@ namespace gradcoll {
 /// allowed, or not the same on all ranks, is warned about by rank 0 and ignored. Collective.
 /// Errors: transport.
 Status take_info(CommContext& context, MPI_Info info);
-/// Does the same with the info that MPI keeps for the communicator.
-Status take_info_of(MPI_Comm comm, CommContext& context);
 
 }  // namespace gradcoll

@@ -6,9 +6,12 @@
 #include "attach/attachments.hpp"
 #include "attach/comm_info.hpp"
 #include "attach/presence.hpp"
+#include "attach/waiting_info.hpp"
 #include "base/log.hpp"
+#include "comm/agreement.hpp"
 #include "comm/unused_codec.hpp"
 #include "device/devices.hpp"
+#include "settings/info_keys.hpp"
 #include "settings/settings.hpp"
 #include "ways/one_host/one_host.hpp"
 #include "ways/route.hpp"
@@ -24,10 +27,11 @@ bool is_for_tree(const OfferedSize& size) {
            (size.may_be_lossy && size.bytes >= settings.min_bytes);
 }
 
-Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm, Parts parts) {
+/// Attaches, with what its settings need. Info that MPI keeps is not asked for: keys come by
+/// take_new_info(), which is alike with all MPI libraries.
+Result<std::shared_ptr<CommContext>> attach_for_use(MPI_Comm comm, Parts parts) {
     auto context = attach_without_info(comm, parts);
     if (!context || *context == nullptr) return context;
-    GRADCOLL_TRY(take_info_of(comm, **context));
     const bool memory_serves_this =
         (*context)->one_host().may_open() ||
         ((*context)->several_hosts().may_open() && parts == Parts::without_tree);
@@ -133,7 +137,7 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     if (!is_worth_it(**account, size, parts) || !size.may_attach ||
         !is_paid_on_all(comm, **account))
         return {nullptr, (*account)->pass_reason()};
-    auto context = attach_and_take_info(comm, parts);
+    auto context = attach_for_use(comm, parts);
     if (context && *context == nullptr) {
         (*account)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
@@ -143,6 +147,12 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
             (*context)->identity().name(), (*context)->identity().rank_count(),
             (*context)->identity().is_one_host() ? "one host" : "each host");
     return or_refused(comm, std::move(context));
+}
+
+void take_info_that_waits(MPI_Comm comm) {
+    const auto info = take_waiting_info(comm);
+    const Status status = info ? take_new_info(comm, info->handle) : info.status();
+    if (!status.ok()) log(LogLevel::warn, "info of communicator: {}", status.message());
 }
 
 }  // namespace
@@ -189,6 +199,7 @@ bool is_paid_on_all(MPI_Comm comm, AttachAccount& account) {
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
+    if (size.may_attach && has_waiting_info(comm)) take_info_that_waits(comm);
     OfferedComm found = without_asking(comm);
     const bool for_tree = is_for_tree(size);
     if (found.context != nullptr && for_tree) prepare_tree_for(*found.context, size);
@@ -205,7 +216,7 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
         remember_that_it_passes(comm, PassReason::device_not_in_use);
         return {nullptr, PassReason::device_not_in_use};
     }
-    return or_refused(comm, attach_and_take_info(comm, Parts::all));
+    return or_refused(comm, attach_for_use(comm, Parts::all));
 }
 
 PassReason reason_not_to_ask(MPI_Comm comm) {
@@ -217,12 +228,28 @@ PassReason reason_not_to_ask(MPI_Comm comm) {
     return (*account)->has_given_up() ? (*account)->pass_reason() : PassReason::not_attached;
 }
 
-OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
+namespace {
+
+OfferedComm comm_for_info(MPI_Comm comm) {
     OfferedComm found = without_asking(comm);
-    attached_now = !is_decided(found);
-    if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
+    if (!is_decided(found)) return or_refused(comm, attach_without_info(comm, Parts::all));
     if (found.context != nullptr) prepare_tree(*found.context);
     return found;
+}
+
+}  // namespace
+
+Status take_new_info(MPI_Comm comm, MPI_Info info) {
+    if (rank_count_of(comm) <= 1) return {};
+    meet_if_new(comm);
+    if (reason_not_to_ask(comm) != PassReason::none) return {};
+    const auto keys = gc_keys_of(info);
+    if (!keys) return keys.status();
+    const auto none = all_ranks(comm, keys->empty());
+    if (!none) return none.status();
+    if (*none) return {};
+    const OfferedComm found = comm_for_info(comm);
+    return found.passes() ? Status() : take_info(*found.context, info);
 }
 
 }  // namespace gradcoll

@@ -61,8 +61,9 @@ struct OfferedComm {
     bool passes() const { return pass_reason != PassReason::none; }
 };
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size);
-/// Does the same for a communicator whose info has gc_* keys: it is attached whatever the size of
-/// its calls. If it is attached just now, the caller takes all its info.
-OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now);
+/// Takes the gc_* keys of `info`, which the program has put on the communicator or made it with. If
+/// any rank has some the communicator is attached, whatever the size of its calls. Ranks ask each
+/// other only on communicators that can ever use settings. Collective. Errors: transport.
+Status take_new_info(MPI_Comm comm, MPI_Info info);
 
 }  // namespace gradcoll

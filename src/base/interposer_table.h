@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 4u
+#define GC_INTERPOSER_VERSION 5u
 
 /* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
@@ -145,9 +145,15 @@ typedef struct {
      * progress, and so may MPI, which is asked in between. Returns 0 if none is under way. */
     int (*go_on)(void);
 
-    /* Is called after MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info), and
-     * takes its gc_* keys. A bad value is a warning. Collective, as those calls are. */
+    /* Is called after MPI has put `info` on `comm`, or made `comm` with it (names.def says which
+     * calls do), and takes its gc_* keys. A bad value is a warning. Collective, as those calls are.
+     */
     void (*info_was_set)(GC_Mpi_handle comm, GC_Mpi_handle info);
+    /* These are called before and after MPI begins to duplicate `comm` with `info`
+     * (MPI_Comm_idup_with_info). The duplicate gets the keys, and takes them at its first blocking
+     * call. Local. */
+    void (*dup_begins)(GC_Mpi_handle comm, GC_Mpi_handle info);
+    void (*dup_has_begun)(GC_Mpi_handle comm);
     /* Is called for MPI_Pcontrol: 0 is off (every call passes), 1 is on, 2 writes the report
      * now. */
     void (*pcontrol)(int level);

@@ -5,7 +5,6 @@
 #include "shim/mpi_version.h"
 
 typedef void Set_info(const int* comm, const int* info, int* ierror);
-typedef void Dup_with_info(const int* comm, const int* info, int* newcomm, int* ierror);
 typedef void Pcontrol(PCONTROL_PARAMETERS(const int*));
 
 /* MPI does its part and the core is told, if MPI succeeded; `code` gets what MPI says even where
@@ -157,16 +156,49 @@ static SLOW_HALF void mpi_comm_set_info_named(Name name, const int* comm, const 
 DEFINE_SPELLINGS(mpi_comm_set_info, MPI_COMM_SET_INFO, mpi_comm_set_info_named,
                  (comm, info, ierror), const int* comm, const int* info, int* ierror)
 
-static SLOW_HALF void mpi_comm_dup_with_info_named(Name name, const int* comm, const int* info,
-                                                   int* newcomm, int* ierror) {
-    NEXT_THEN_TELL(
-        Dup_with_info, enter_ungated(&mark),
-        core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info)), comm,
-        info, newcomm);
+/* Defines a call that makes `newcomm` with `info`; the lists stand in brackets, `ierror` in none.
+ */
+#define NEW_COMM(lower, UPPER, PARAMETERS, ARGUMENTS)                                              \
+    typedef void Of_##lower(GC_BARE PARAMETERS, int* ierror);                                      \
+    static SLOW_HALF void lower##_named(Name name, GC_BARE PARAMETERS, int* ierror) {              \
+        NEXT_THEN_TELL(                                                                            \
+            Of_##lower, enter_ungated(&mark),                                                      \
+            core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info)),     \
+            GC_BARE ARGUMENTS);                                                                    \
+    }                                                                                              \
+    DEFINE_SPELLINGS(lower, UPPER, lower##_named, (GC_BARE ARGUMENTS, ierror), GC_BARE PARAMETERS, \
+                     int* ierror)
+
+NEW_COMM(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO,
+         (const int* comm, const int* info, int* newcomm), (comm, info, newcomm))
+NEW_COMM(mpi_comm_split_type, MPI_COMM_SPLIT_TYPE,
+         (const int* comm, const int* split_type, const int* key, const int* info, int* newcomm),
+         (comm, split_type, key, info, newcomm))
+NEW_COMM(mpi_dist_graph_create, MPI_DIST_GRAPH_CREATE, (F_GRAPH_PARAMETERS),
+         (comm, n, sources, degrees, destinations, weights, info, reorder, newcomm))
+NEW_COMM(mpi_dist_graph_create_adjacent, MPI_DIST_GRAPH_CREATE_ADJACENT, (F_ADJACENT_PARAMETERS),
+         (comm, indegree, sources, source_weights, outdegree, destinations, destination_weights,
+          info, reorder, newcomm))
+
+#if GC_MPI_HAS_COMMS_OF_MPI_4
+typedef void Idup_with_info(const int* comm, const int* info, int* newcomm, int* request,
+                            int* ierror);
+
+static SLOW_HALF void mpi_comm_idup_with_info_named(Name name, const int* comm, const int* info,
+                                                    int* newcomm, int* request, int* ierror) {
+    int mark = 0;
+    const GC_Interposer_table* const core = enter_ungated(&mark);
+    if (core != NULL) {
+        core->dup_begins(core->comm_of_fortran(*comm), core->info_of_fortran(*info));
+    }
+    ((Idup_with_info*)next_of(name))(comm, info, newcomm, request, ierror);
+    if (core != NULL) core->dup_has_begun(core->comm_of_fortran(*comm));
+    leave(core);
 }
-DEFINE_SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO, mpi_comm_dup_with_info_named,
-                 (comm, info, newcomm, ierror), const int* comm, const int* info, int* newcomm,
-                 int* ierror)
+DEFINE_SPELLINGS(mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO, mpi_comm_idup_with_info_named,
+                 (comm, info, newcomm, request, ierror), const int* comm, const int* info,
+                 int* newcomm, int* request, int* ierror)
+#endif
 
 GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, int* ierror),
                (comm, ierror), {

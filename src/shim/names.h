@@ -25,6 +25,13 @@
 #define TO_ROOT_PARAMETERS(Count)                                                              \
     const void *sendbuf, void *recvbuf, Count count, GC_Mpi_handle datatype, GC_Mpi_handle op, \
         int root, GC_Mpi_handle comm
+#define GRAPH_PARAMETERS                                                                        \
+    GC_Mpi_handle comm, int n, const int *sources, const int *degrees, const int *destinations, \
+        const int *weights, GC_Mpi_handle info, int reorder, void *newcomm
+#define ADJACENT_PARAMETERS                                                          \
+    GC_Mpi_handle comm, int indegree, const int *sources, const int *source_weights, \
+        int outdegree, const int *destinations, const int *destination_weights,      \
+        GC_Mpi_handle info, int reorder, void *newcomm
 /* A variadic call has `level` and what the further integer registers hold. */
 #define PCONTROL_PARAMETERS(Level) \
     Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e
@@ -39,6 +46,14 @@
 #define F_TO_ROOT_PARAMETERS                                                                  \
     const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
         const int *root, const int *comm
+#define F_GRAPH_PARAMETERS                                                                \
+    const int *comm, const int *n, const int *sources, const int *degrees,                \
+        const int *destinations, const int *weights, const int *info, const int *reorder, \
+        int *newcomm
+#define F_ADJACENT_PARAMETERS                                                            \
+    const int *comm, const int *indegree, const int *sources, const int *source_weights, \
+        const int *outdegree, const int *destinations, const int *destination_weights,   \
+        const int *info, const int *reorder, int *newcomm
 #define F_GATHER_PARAMETERS                                                        \
     const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
         const int *recvcount, const int *recvtype, const int *comm

@@ -253,14 +253,41 @@ static GC_Mpi_handle comm_at(const void* comm) {
                                                  : *(const GC_Mpi_handle*)comm;
 }
 
-int MPI_Comm_dup_with_info(GC_Mpi_handle comm, GC_Mpi_handle info, void* newcomm) {
+/* Defines a call that makes `newcomm` with `info`. */
+#define NEW_COMM(name, PARAMETERS, ...)                                            \
+    int name(PARAMETERS) {                                                         \
+        int code = 0;                                                              \
+        const GC_Interposer_table* const core = enter_ungated(&code);              \
+        code = NEXT(name)(__VA_ARGS__);                                            \
+        if (core != NULL && code == 0) core->info_was_set(comm_at(newcomm), info); \
+        leave(core);                                                               \
+        return code;                                                               \
+    }
+NEW_COMM(MPI_Comm_dup_with_info, BARE(GC_Mpi_handle comm, GC_Mpi_handle info, void* newcomm), comm,
+         info, newcomm)
+NEW_COMM(MPI_Comm_split_type,
+         BARE(GC_Mpi_handle comm, int split_type, int key, GC_Mpi_handle info, void* newcomm), comm,
+         split_type, key, info, newcomm)
+NEW_COMM(MPI_Dist_graph_create, GRAPH_PARAMETERS, comm, n, sources, degrees, destinations, weights,
+         info, reorder, newcomm)
+NEW_COMM(MPI_Dist_graph_create_adjacent, ADJACENT_PARAMETERS, comm, indegree, sources,
+         source_weights, outdegree, destinations, destination_weights, info, reorder, newcomm)
+#if GC_MPI_HAS_COMMS_OF_MPI_4
+NEW_COMM(MPI_Comm_create_from_group,
+         BARE(GC_Mpi_handle group, const char* stringtag, GC_Mpi_handle info,
+              GC_Mpi_handle errhandler, void* newcomm),
+         group, stringtag, info, errhandler, newcomm)
+
+int MPI_Comm_idup_with_info(GC_Mpi_handle comm, GC_Mpi_handle info, void* newcomm, void* request) {
     int code = 0;
     const GC_Interposer_table* const core = enter_ungated(&code);
-    code = NEXT(MPI_Comm_dup_with_info)(comm, info, newcomm);
-    if (core != NULL && code == 0) core->info_was_set(comm_at(newcomm), info);
+    if (core != NULL) core->dup_begins(comm, info);
+    code = NEXT(MPI_Comm_idup_with_info)(comm, info, newcomm, request);
+    if (core != NULL) core->dup_has_begun(comm);
     leave(core);
     return code;
 }
+#endif
 
 /* MPI declares it as (int level, ...), and only the tool that is meant knows what follows. C cannot
  * forward unknown arguments; integers and pointers that still fit into registers are forwarded as

@@ -235,10 +235,17 @@ contains
   subroutine settings()
     HANDLE(MPI_Info) :: info
     HANDLE(MPI_Comm) :: comm
+    integer :: none(1) = 0
     call MPI_Info_create(info IERR)
     call MPI_Info_set(info, 'gc_codec', '2:4' IERR)
     call MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, comm IERR)
     call MPI_Comm_set_info(comm, info IERR)
+    call MPI_Comm_free(comm IERR)
+    call MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, info, comm IERR)
+    call MPI_Comm_free(comm IERR)
+    call MPI_Dist_graph_create(MPI_COMM_WORLD, 0, none, none, none, none, info, .false., comm IERR)
+    call MPI_Comm_free(comm IERR)
+    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, none, none, 0, none, none, info, .false., comm IERR)
     call MPI_Comm_free(comm IERR)
     call MPI_Info_free(info IERR)
     call MPI_Pcontrol(1)

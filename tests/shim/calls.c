@@ -161,6 +161,13 @@ static void settings(void) {
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Comm_set_info(comm, info);
     MPI_Comm_free(&comm);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, info, &comm);
+    MPI_Comm_free(&comm);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, info, 0, &comm);
+    MPI_Comm_free(&comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                   info, 0, &comm);
+    MPI_Comm_free(&comm);
     MPI_Info_free(&info);
     MPI_Pcontrol(1);
 }

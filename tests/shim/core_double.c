@@ -21,7 +21,7 @@
 
 static atomic_int connects, allreduces, iallreduces, inits, blocks, scatters, gathers;
 static atomic_int barriers, bcasts, reduces;
-static atomic_int went_on, starts, frees, infos, pcontrols, in_place, bottom;
+static atomic_int went_on, starts, frees, infos, dups, pcontrols, in_place, bottom;
 static int serves;
 static int is_first;
 
@@ -137,6 +137,15 @@ static void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) {
     infos += found && strcmp(value, "2:4") == 0;
 }
 
+static void dup_begins(GC_Mpi_handle comm, GC_Mpi_handle info) {
+    info_was_set(comm, info);
+}
+
+static void dup_has_begun(GC_Mpi_handle comm) {
+    int size = 0;
+    if (PMPI_Comm_size((MPI_Comm)comm, &size) == MPI_SUCCESS) dups += size > 0;
+}
+
 static void pcontrol(int level) {
     pcontrols += level;
 }
@@ -165,10 +174,10 @@ static void report(void) {
     printf(
         "core: connect=%d allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
         "reduce_scatter=%d allgather=%d barrier=%d bcast=%d reduce=%d started=%d freeing=%d "
-        "info=%d "
+        "info=%d dup=%d "
         "pcontrol=%d in_place=%d bottom=%d go_on=%d\n",
         connects, allreduces, iallreduces, inits, blocks, scatters, gathers, barriers, bcasts,
-        reduces, starts, frees, infos, pcontrols, in_place, bottom, went_on);
+        reduces, starts, frees, infos, dups, pcontrols, in_place, bottom, went_on);
 }
 
 const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) {
@@ -186,6 +195,8 @@ const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate
         freeing,
         go_on,
         info_was_set,
+        dup_begins,
+        dup_has_begun,
         pcontrol,
         comm_of_fortran,
         datatype_of_fortran,

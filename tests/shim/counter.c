@@ -2,7 +2,7 @@
  * RTLD_NEXT, and says at exit what it saw. Shares nothing with the interposer. Built once to stand
  * above it and once below.
  *
- * Every wrapper forwards nine words, more than it may have got: enough for all, and harmless. */
+ * Every wrapper forwards eleven words, more than it may have got: enough for all, and harmless. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,13 +12,13 @@
 
 #define WORDS                                                                           \
     intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, \
-        intptr_t h, intptr_t i
+        intptr_t h, intptr_t i, intptr_t j, intptr_t k
 
 #define COUNT_NAME(name, family)                                      \
     int name(WORDS) {                                                 \
         int (*next)(WORDS) = (int (*)(WORDS))dlsym(RTLD_NEXT, #name); \
         ++family##_seen;                                              \
-        return next(a, b, c, d, e, f, g, h, i);                       \
+        return next(a, b, c, d, e, f, g, h, i, j, k);                 \
     }
 /* MPICH's Fortran bindings call the C names, but some of mpi_f08 do not: those are counted by their
  * own names. */
@@ -56,6 +56,9 @@ COUNT_LOCAL(Startall, startall)
 COUNT_LOCAL(Request_free, request_free)
 COUNT_LOCAL(Comm_set_info, comm_set_info)
 COUNT_LOCAL(Comm_dup_with_info, comm_dup_with_info)
+COUNT_LOCAL(Comm_split_type, comm_split_type)
+COUNT_LOCAL(Dist_graph_create, dist_graph_create)
+COUNT_LOCAL(Dist_graph_create_adjacent, dist_graph_create_adjacent)
 COUNT_LOCAL(Pcontrol, pcontrol)
 
 static void report(void) __attribute__((destructor));
@@ -68,10 +71,12 @@ static void report(void) {
            ": allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
            "reduce_scatter=%d allgather=%d barrier=%d bcast=%d reduce=%d start=%d startall=%d "
            "request_free=%d comm_set_info=%d "
-           "comm_dup_with_info=%d pcontrol=%d\n",
+           "comm_dup_with_info=%d comm_split_type=%d dist_graph_create=%d "
+           "dist_graph_create_adjacent=%d pcontrol=%d\n",
            allreduce_seen, iallreduce_seen, allreduce_init_seen, reduce_scatter_block_seen,
            reduce_scatter_seen, allgather_seen, barrier_seen, bcast_seen, reduce_seen, start_seen,
            startall_seen, request_free_seen, comm_set_info_seen, comm_dup_with_info_seen,
+           comm_split_type_seen, dist_graph_create_seen, dist_graph_create_adjacent_seen,
            pcontrol_seen);
     fflush(stdout);
 }

@@ -1,4 +1,4 @@
-/* shim/large.c - the large-count forms of MPI 4, with checked results. */
+/* shim/large.c - the large-count forms of MPI 4, with checked results, and its communicators. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -15,6 +15,24 @@ static void check(const char* what, int expected, int count) {
         return;
     }
     for (int i = 0; i < COUNT * MOST_RANKS; ++i) got[i] = -1;
+}
+
+/* Communicators that MPI 4 makes with info. */
+static void make_comms(void) {
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Group group;
+    MPI_Request request;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "gc_codec", "2:4");
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_create_from_group(group, "gradcoll.large", info, MPI_ERRORS_RETURN, &comm);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Info_free(&info);
 }
 
 int main(int argc, char** argv) {
@@ -48,6 +66,7 @@ int main(int argc, char** argv) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check("persistent", size, COUNT);
     MPI_Request_free(&request);
+    make_comms();
 
     MPI_Finalize();
     if (rank == 0 && wrong == 0) printf("large: right\n");

@@ -29,8 +29,10 @@ void requests_started(int count, const void* handles) noexcept;
 /// Forgets a request; called before MPI frees it.
 void request_freeing(const void* handle) noexcept;
 
-/// Takes the settings of an info object that the program has put on a communicator (new_info.cpp).
+// new_info.cpp has info objects that the program has put on a communicator, or makes one with.
 void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
+void dup_begins(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
+void dup_has_begun(GC_Mpi_handle comm) noexcept;
 
 inline CallArguments arguments_of(const GC_Reduce_call& call) {
     return {call.sendbuf,

@@ -1,0 +1,114 @@
+/* tests/preload/info_keys.c - which communicators compress if an info object with gc_codec was
+ * given to MPI, one for each way to give it. Knows nothing of Gradcoll: sums whole numbers, so that
+ * an exact sum is known bit for bit. */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { COUNT = 1 << 16 };
+static float in[COUNT], out[COUNT];
+static int rank, size, failures;
+static MPI_Info info;
+
+static float value_at(int of_rank, int i) {
+    const unsigned mixed = ((unsigned)i * 2654435761U) ^ ((unsigned)of_rank * 40503U + 12345U);
+    return (float)((int)(mixed % 2001U) - 1000);
+}
+
+/* All ranks are on one host, and each of these communicators has the ranks of MPI_COMM_WORLD. */
+static void judge(const char* name, MPI_Comm comm, bool compresses) {
+    int differ = 0;
+    MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < COUNT; ++i) {
+        float expected = 0;
+        for (int r = 0; r < size; ++r) expected += value_at(r, i);
+        differ |= out[i] != expected;
+    }
+    const bool fine = (differ != 0) == compresses;
+    if (!fine) ++failures;
+    if (rank == 0 || !fine)
+        printf("%-30s %s%s\n", name, differ != 0 ? "compressed" : "exact",
+               fine ? "" : "   NOT EXPECTED");
+}
+
+static void judge_and_free(const char* name, MPI_Comm comm, bool compresses) {
+    judge(name, comm, compresses);
+    MPI_Comm_free(&comm);
+}
+
+static void blocking_ways(void) {
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size, one = 1;
+    MPI_Comm set, made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &set);
+    judge("before MPI_Comm_set_info", set, false);
+    MPI_Comm_set_info(set, info);
+    judge("MPI_Comm_set_info", set, true);
+    MPI_Comm_dup(set, &made);
+    judge_and_free("MPI_Comm_dup of that", made, false);
+    MPI_Comm_split(set, 0, rank, &made);
+    judge_and_free("MPI_Comm_split of that", made, false);
+    MPI_Comm_free(&set);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &made);
+    judge_and_free("MPI_Comm_dup_with_info", made, true);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, info, &made);
+    judge_and_free("MPI_Comm_split_type", made, true);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, rank, info, &made);
+    if (made != MPI_COMM_NULL) ++failures;
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, &one, info, 0, &made);
+    judge_and_free("MPI_Dist_graph_create", made, true);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, &one, 1, &next, &one, info, 0, &made);
+    judge_and_free("MPI_Dist_graph_create_adjacent", made, true);
+}
+
+#ifdef WITH_COMMS_OF_MPI_4
+/* The duplicates are made all at once, and their requests end in another order on each rank. */
+static void nonblocking_ways(void) {
+    enum { COMMS = 3 };
+    MPI_Comm made[COMMS], again;
+    MPI_Request requests[COMMS];
+    MPI_Info copy;
+    MPI_Info_dup(info, &copy);
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, copy, &made[0], &requests[0]);
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &made[1], &requests[1]);
+    MPI_Info_free(&copy);
+    MPI_Comm_idup(MPI_COMM_WORLD, &made[2], &requests[2]);
+    for (int i = 0; i < COMMS; ++i) MPI_Wait(&requests[(i + rank) % COMMS], MPI_STATUS_IGNORE);
+    MPI_Comm_dup(made[0], &again);
+    judge_and_free("MPI_Comm_dup of a new idup", again, false);
+    judge_and_free("MPI_Comm_idup", made[2], false);
+    judge_and_free("MPI_Comm_idup_with_info, null", made[1], false);
+    judge("MPI_Comm_idup_with_info", made[0], true);
+    judge_and_free("the same again", made[0], true);
+}
+
+static void from_group(void) {
+    MPI_Group group;
+    MPI_Comm made;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_create_from_group(group, "gradcoll.info_keys", info, MPI_ERRORS_ARE_FATAL, &made);
+    MPI_Group_free(&group);
+    judge_and_free("MPI_Comm_create_from_group", made, true);
+}
+#endif
+
+int main(int argc, char** argv) {
+    int all = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < COUNT; ++i) in[i] = value_at(rank, i);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "gc_codec", "2:4");
+    MPI_Info_set(info, "of_another_library", "yes");
+    judge("MPI_COMM_WORLD", MPI_COMM_WORLD, false);
+    blocking_ways();
+#ifdef WITH_COMMS_OF_MPI_4
+    nonblocking_ways();
+    from_group();
+#endif
+    judge("MPI_COMM_WORLD, afterwards", MPI_COMM_WORLD, false);
+    MPI_Info_free(&info);
+    MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return all != 0;
+}
