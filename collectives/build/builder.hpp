@@ -35,6 +35,8 @@ class TreeBuilder {
     /// fit together; each should cost what its own messages do, not what all ranks' do. Errors:
     /// internal.
     virtual Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const = 0;
+    /// Returns Plan::encodings_go_one_hop, the same on all ranks; true needs to be certain.
+    virtual bool encodings_go_one_hop() const { return false; }
 };
 
 struct BuilderRow {

@@ -165,6 +165,7 @@ Result<Plan> Planner::plan(int rank) const {
     plan.rank_count = rank_count;
     plan.stage_count = stage_count();
     plan.loss_parts = loss_parts_;
+    plan.encodings_go_one_hop = builder_->encodings_go_one_hop();
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);

@@ -143,6 +143,9 @@ struct Plan {
     /// Messages' stage numbers are below this, the same on all ranks.
     std::uint32_t stage_count = 0;
     LossParts loss_parts;
+    /// On the way down no rank passes an owner's encoding on: whoever receives one only decodes it.
+    /// It is the same on all ranks.
+    bool encodings_go_one_hop = false;
 
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;

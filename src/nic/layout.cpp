@@ -68,7 +68,7 @@ NicLayout::NicLayout(std::byte* memory, const NicShape& shape)
     : memory_(memory), shape_(shape), ring_capacity_(capacity_for(shape)) {}
 
 std::size_t NicLayout::size_bytes(const NicShape& shape) {
-    return slots_offset(shape) + 2 * slots_bytes(shape);
+    return slots_offset(shape) + nic_slots_count * slots_bytes(shape);
 }
 
 NicPeerWords& NicLayout::peer(std::uint32_t rank) const {
@@ -85,9 +85,9 @@ NicEntry* NicLayout::ring_entries(bool to_agent) const {
                                        sizeof(NicRingWords));
 }
 
-std::byte* NicLayout::slot(bool to_agent, std::uint32_t peer, std::uint64_t number) const {
+std::byte* NicLayout::slot(NicSlots which, std::uint32_t peer, std::uint64_t number) const {
     const std::size_t index = std::size_t{peer} * shape_.slots + number % shape_.slots;
-    return memory_ + slots_offset(shape_) + (to_agent ? 0 : slots_bytes(shape_)) +
+    return memory_ + slots_offset(shape_) + static_cast<std::size_t>(which) * slots_bytes(shape_) +
            index * shape_.slot_bytes;
 }
 

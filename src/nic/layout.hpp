@@ -46,7 +46,10 @@ struct NicEntry {
     std::uint64_t size_bytes = 0;  ///< size in the slot
     NicNote note;
     NicCoding coding = NicCoding::none;  ///< the agent's entries say only none, or not
-    std::array<std::uint8_t, 7> unused{};
+    /// If this is 1, the rank wants to have what decoding gives of a coded frame in the frame's
+    /// echo slot before it hears that the frame is delivered.
+    std::uint8_t echo = 0;
+    std::array<std::uint8_t, 6> unused{};
 };
 static_assert(sizeof(NicEntry) == 64);
 
@@ -73,6 +76,9 @@ struct alignas(64) NicPeerWords {
     /// This counts the bytes of coded frames to the peer, as they travelled, headers of the link
     /// left out; they are counted before they are delivered.
     NicCounter coded_bytes{0};
+    /// On the line of the rank itself both counters are of vectors that agents add: what left the
+    /// host, as it travelled and before that. One rank of a host has them.
+    NicCounter summed_bytes{0};
 };
 
 /// An agent that has ranks shows that it works once in nic_beat. Ranks, and agents of other hosts,
@@ -108,10 +114,17 @@ struct NicShape {
     bool operator==(const NicShape&) const = default;
 };
 
+/// NicSlots says which of a pair's slots are meant.
+enum class NicSlots : std::uint8_t {
+    leaving,  ///< frames of the rank
+    coming,   ///< frames for the rank
+    echoed    ///< what decoding gives of frames of the rank (NicEntry::echo)
+};
+inline constexpr std::size_t nic_slots_count = 3;
+
 /// NicLayout has the offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; a ring to the
-/// agent; a ring to the rank; slots of frames that leave, by peer; slots of frames that come.
-/// Memory is zeros at first, and most of it is never touched: only peers that a rank talks to have
-/// any.
+/// agent; a ring to the rank; the slots, one kind after another, each by peer. Memory is zeros at
+/// first, and most of it is never touched: only peers that a rank talks to have any.
 class NicLayout {
   public:
     NicLayout() = default;
@@ -129,7 +142,7 @@ class NicLayout {
     NicRingWords& ring_words(bool to_agent) const;
     NicEntry* ring_entries(bool to_agent) const;
     /// Returns the slot of frame `number` to or from the peer.
-    std::byte* slot(bool to_agent, std::uint32_t peer, std::uint64_t number) const;
+    std::byte* slot(NicSlots which, std::uint32_t peer, std::uint64_t number) const;
 
   private:
     std::byte* memory_ = nullptr;

@@ -69,10 +69,10 @@ Result<SharedRegion> SharedRegion::map(const NicShape& shape, const Descriptor& 
 
 /// Allocates the slots. An older kernel knows no such advice: there the slots are allocated when
 /// they are touched.
-Status SharedRegion::allocate_slots(bool to_agent, std::uint32_t peer) const {
+Status SharedRegion::allocate_slots(NicSlots which, std::uint32_t peer) const {
     const NicShape& shape = layout_.shape();
     const std::size_t size = std::size_t{shape.slots} * shape.slot_bytes;
-    if (madvise(layout_.slot(to_agent, peer, 0), size, populate_write) == 0 || errno == EINVAL)
+    if (madvise(layout_.slot(which, peer, 0), size, populate_write) == 0 || errno == EINVAL)
         return {};
     return failed("allocate", size);
 }

@@ -24,9 +24,9 @@ class SharedRegion {
     static Result<SharedRegion> map(const NicShape& shape, const Descriptor& file);
 
     const NicLayout& layout() const { return layout_; }
-    /// Allocates the slots of a peer in one direction: to touch what the system has no memory for
+    /// Allocates the slots of one kind of a peer: to touch what the system has no memory for
     /// would end the process. What is there already stays. Errors: out_of_memory.
-    Status allocate_slots(bool to_agent, std::uint32_t peer) const;
+    Status allocate_slots(NicSlots which, std::uint32_t peer) const;
 
   private:
     SharedRegion(std::byte* data, const NicShape& shape) : data_(data), layout_(data, shape) {}

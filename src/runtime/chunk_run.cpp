@@ -188,17 +188,23 @@ bool ChunkRun::is_opening(std::uint32_t message) const {
 /// Returns the plain elements of a message that is encoded on its way; for a receive, the place
 /// that they come to.
 MessageBytes ChunkRun::plain_bytes(std::uint32_t index) const {
-    return {memory_.scratch + program().coded().offset_bytes(index),
-            view_.bytes_of(step(index).range)};
+    const CodedHops& coded = program().coded();
+    const std::size_t size_bytes = view_.bytes_of(step(index).range);
+    if (!coded.lands(index)) return {memory_.scratch + coded.offset_bytes(index), size_bytes};
+    const Step& decode = step(coded.decode_of(index));
+    return {view_.target(decode.to, decode.range), size_bytes};
 }
 
 std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send) {
     const CodedHops& coded = program().coded();
-    const auto encodes = coded.encodes_of(send);
-    const auto runs = std::span(runs_).subspan(coded.first_run_of(send), encodes.size());
+    const auto planned = coded.runs_of(send);
+    const auto runs = std::span(runs_).subspan(coded.first_run_of(send), planned.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        const Step& encode = step(encodes[i]);
-        runs[i] = {view_.source(encode.from, encode.range), view_.bytes_of(encode.range)};
+        const auto& [place, range, echo, echo_offset_bytes] = planned[i];
+        runs[i] = {view_.source(place, range), view_.bytes_of(range), nullptr};
+        if (echo == CodedHops::Run::Echo::in_place) runs[i].decoded = view_.target(place, range);
+        if (echo == CodedHops::Run::Echo::in_scratch)
+            runs[i].decoded = memory_.scratch + echo_offset_bytes;
     }
     return runs;
 }
@@ -285,7 +291,7 @@ bool ChunkRun::pick_local(const Operation& operation, LocalStep& out) {
            .cookie = cookie_of(index),
            .skipped = operation.failed()};
     const CodedHops& coded = program().coded();
-    if (coded.leaves(index)) out.skipped = true;
+    if (coded.is_idle(index)) out.skipped = true;
     if (coded.is_decoded(index)) out.decoded = memory_.scratch + coded.offset_bytes(index);
     return true;
 }

@@ -109,7 +109,8 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
                                                   Channel& channel, const ExecutorOptions& options,
                                                   int most_chunks) {
     const std::vector<int> coded_peers = peers_that_are_coded_for(*plan, channel, options);
-    ProgramPeers peers{.plain = options.plain_peers, .coded = coded_peers};
+    ProgramPeers peers{.plain = options.plain_peers,
+                       .coded = {coded_peers, plan->encodings_go_one_hop}};
     // In short pieces a message has to be alone under its tag until the receiver has all of it: no
     // notice goes ahead.
     if (length_depends_on_data(plan->spec)) peers.silent = options.cut_peers;

@@ -25,7 +25,7 @@ LocalResult run_now(const LocalStep& local) {
     if (operation.timed) result.begin_ns = now_ns();
     result.status =
         local.decoded != nullptr
-            ? add_decoded(*local.step, *local.view, operation, local.decoded)
+            ? run_decoded(*local.step, *local.view, operation, local.decoded)
             : run_local_step(*local.step, *local.view, operation, local.residual_first_elem);
     if (operation.timed) result.end_ns = now_ns();
     if (operation.trace) operation.trace->add(span_of(local, result));

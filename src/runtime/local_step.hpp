@@ -48,8 +48,9 @@ struct LocalStep {
     std::int64_t chunk = 0;
     std::int64_t residual_first_elem = 0;  ///< counts only for encode steps
     std::uint32_t cookie = 0;              ///< place of the chunk, and number of the step
-    const std::byte* decoded = nullptr;  ///< what a decode_reduce adds, where it is decoded already
-    bool skipped = false;          ///< the operation has failed: it is counted, but does nothing
+    const std::byte* decoded =
+        nullptr;           ///< what a decode or decode_reduce step decodes, if that is done already
+    bool skipped = false;  ///< the operation has failed: it is counted, but does nothing
     TakenSteps* taken = nullptr;   ///< null: its executor runs it at once
     Executor* executor = nullptr;  ///< the executor that gets it back; null likewise
 

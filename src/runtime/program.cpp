@@ -30,7 +30,7 @@ Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
     program.coded_ = CodedHops(schedule, elem_bytes, program.packed_.scratch_bytes(), peers.coded);
     GRADCOLL_TRY(program.link_successors());
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
-        if (schedule.steps[i].dep_count == 0) program.roots_.push_back(i);
+        if (program.wait_counts_[i] == 0) program.roots_.push_back(i);
         if (is_message(schedule.steps[i].kind)) ++program.message_count_;
     }
     return program;
@@ -44,8 +44,9 @@ std::uint32_t Program::waited_for(std::uint32_t step, std::uint32_t dep) const {
 }
 
 Status Program::link_successors() {
-    const std::size_t count = step_count();
-    first_successor_.assign(count + 1, 0);
+    const auto count = static_cast<std::uint32_t>(step_count());
+    std::vector<CodedHops::Wait> waits;
+    waits.reserve(schedule_->deps.size() + coded_.waits().size());
     for (std::uint32_t i = 0; i < count; ++i)
         for (const std::uint32_t said : deps_of(*schedule_, schedule_->steps[i])) {
             const std::uint32_t dep = said < i ? waited_for(i, said) : said;
@@ -53,14 +54,22 @@ Status Program::link_successors() {
                 return Status(
                     Code::internal,
                     fmt::format("step {} waits for step {}, which is not before it", i, dep));
-            ++first_successor_[dep + 1];
+            waits.push_back({i, dep});
         }
+    for (const CodedHops::Wait& wait : coded_.waits())
+        waits.push_back({wait.step, waited_for(wait.step, wait.before)});
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    first_successor_.assign(count + std::size_t{1}, 0);
+    wait_counts_.assign(count, 0);
+    for (const CodedHops::Wait& wait : waits) {
+        ++first_successor_[wait.before + 1];
+        ++wait_counts_[wait.step];
+    }
     for (std::size_t i = 0; i < count; ++i) first_successor_[i + 1] += first_successor_[i];
-    successors_.resize(schedule_->deps.size());
+    successors_.resize(waits.size());
     std::vector<std::uint32_t> next(first_successor_.begin(), first_successor_.end() - 1);
-    for (std::uint32_t i = 0; i < count; ++i)
-        for (const std::uint32_t dep : deps_of(*schedule_, schedule_->steps[i]))
-            successors_[next[waited_for(i, dep)]++] = i;
+    for (const CodedHops::Wait& wait : waits) successors_[next[wait.before]++] = wait.step;
     return {};
 }
 

@@ -32,7 +32,7 @@ constexpr Slot slot_of_message(const Step& message) {
 struct ProgramPeers {
     std::span<const int> plain = {};   ///< peers with whom no message is packed
     std::span<const int> silent = {};  ///< peers with whom no message is an opening
-    std::span<const int> coded = {};   ///< peers on the way to whom the lane encodes by itself
+    CodedHops::Among coded = {};       ///< with whom the lane encodes by itself
 };
 
 /// A Program is immutable after make(). It refers to the schedule, which must outlive it.
@@ -57,6 +57,8 @@ class Program {
     }
     /// Returns the steps that wait for nothing, ascending.
     std::span<const std::uint32_t> roots() const { return roots_; }
+    /// Returns how many steps the step waits for.
+    std::uint32_t wait_count(std::size_t step) const { return wait_counts_[step]; }
     /// Returns whether the message is an opening, the first of more than
     /// SignatureNotice::size_bytes that goes plain to, or comes plain from, its peer: both ends say
     /// the same.
@@ -83,6 +85,7 @@ class Program {
     std::vector<std::uint32_t> first_successor_;
     std::vector<std::uint32_t> successors_;
     std::vector<std::uint32_t> roots_;
+    std::vector<std::uint32_t> wait_counts_;  ///< one per step
     std::vector<std::int64_t> residual_first_elem_;
     std::vector<std::uint8_t> is_opening_;  ///< one per step
     BlockLayout blocks_;

@@ -63,12 +63,11 @@ class ReadySteps {
 };
 
 inline void ReadySteps::begin(const Program& program) {
-    const Schedule& schedule = program.schedule();
     program_ = &program;
     unfinished_ = program.step_count();
     messages_.clear();
     locals_.clear();
-    for (std::size_t i = 0; i < unfinished_; ++i) waiting_for_[i] = schedule.steps[i].dep_count;
+    for (std::size_t i = 0; i < unfinished_; ++i) waiting_for_[i] = program.wait_count(i);
     for (const std::uint32_t root : program.roots()) make_ready(root);
 }
 

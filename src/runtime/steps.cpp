@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compress/frame.hpp"
+#include "memory/copy.hpp"
 #include "runtime/block_steps.hpp"
 
 namespace gradcoll {
@@ -119,8 +120,12 @@ Status run_local_step(const Step& step, const ChunkView& view, const Operation& 
     return {};
 }
 
-Status add_decoded(const Step& step, const ChunkView& view, const Operation& operation,
+Status run_decoded(const Step& step, const ChunkView& view, const Operation& operation,
                    const std::byte* elements) {
+    if (step.kind == StepKind::decode) {
+        copy_bytes(view.target(step.to, step.range), elements, view.bytes_of(step.range));
+        return {};
+    }
     const bool valid = operation.codec(CodecId::exact)
                            .decode_sum(elements, view.bytes_of(step.range), elems_of(step),
                                        view.first_operand(step), view.target(step.to, step.range));

@@ -16,8 +16,8 @@ namespace gradcoll {
 Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
                       std::int64_t residual_first_elem);
 
-/// Runs a decode_reduce step whose payload has been decoded to `elements`.
-Status add_decoded(const Step& step, const ChunkView& view, const Operation& operation,
+/// Runs a decode or decode_reduce step whose payload has been decoded to `elements`.
+Status run_decoded(const Step& step, const ChunkView& view, const Operation& operation,
                    const std::byte* elements);
 
 // ---- messages

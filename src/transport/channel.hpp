@@ -20,6 +20,9 @@ class VectorSums;
 struct ElementRun {
     const std::byte* data = nullptr;
     std::size_t size_bytes = 0;
+    /// What the receiver gets of the run is also written here before the message completes; this
+    /// may be `data`. Null: nowhere. All runs of a message have one, or none has.
+    std::byte* decoded = nullptr;
 };
 
 /// Completion is one message that finished.

@@ -103,7 +103,8 @@ void FuzzedAgent::bring(Random& random, std::uint32_t peer, const NicNote& note,
     entry.note = note;
     entry.coding = random() % 256 == 0 ? static_cast<NicCoding>(random()) : coding;
     if (!bytes.empty())
-        std::memcpy(layout().slot(false, peer, entry.number), bytes.data(), bytes.size());
+        std::memcpy(layout().slot(NicSlots::coming, peer, entry.number), bytes.data(),
+                    bytes.size());
     arrivals_.write(entry);
     if (random() % 4096 == 0) layout().ring_words(false).written = random();
 }

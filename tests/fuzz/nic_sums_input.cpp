@@ -72,7 +72,8 @@ bool SumsInput::hand_in(Random& random) {
     entry.number = random() % 64 == 0 ? number(random) : posted_ + 1;
     entry.size_bytes = random() % 64 == 0 ? number(random) : bytes.size();
     if (!bytes.empty())
-        std::memcpy(region_.layout().slot(true, 0, entry.number), bytes.data(), bytes.size());
+        std::memcpy(region_.layout().slot(NicSlots::leaving, 0, entry.number), bytes.data(),
+                    bytes.size());
     entries_.write(entry);
     const auto taken = members_.by_rank[0]->take_entry();
     if (!taken.ok()) {

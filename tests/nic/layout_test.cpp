@@ -62,9 +62,9 @@ TEST(NicLayout, PartsDoNotOverlapAndEndInsideTheMemory) {
         EXPECT_LE(at, words);
         at = reinterpret_cast<std::byte*>(layout.ring_entries(to_agent) + layout.ring_capacity());
     }
-    for (const bool to_agent : {true, false}) {
-        EXPECT_LE(at, layout.slot(to_agent, 0, 0));
-        at = layout.slot(to_agent, 2, layout.shape().slots - 1) + layout.shape().slot_bytes;
+    for (const NicSlots which : {NicSlots::leaving, NicSlots::coming, NicSlots::echoed}) {
+        EXPECT_LE(at, layout.slot(which, 0, 0));
+        at = layout.slot(which, 2, layout.shape().slots - 1) + layout.shape().slot_bytes;
     }
     EXPECT_EQ(at, begin + NicLayout::size_bytes(layout.shape()));
 }

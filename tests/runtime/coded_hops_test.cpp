@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -26,7 +27,8 @@ struct Found {
 void add(const Plan& plan, const Schedule& schedule, Found& found) {
     std::vector<int> all(static_cast<std::size_t>(plan.rank_count));
     std::iota(all.begin(), all.end(), 0);
-    const auto program = Program::make(schedule, plan.spec.elem_bytes, {.coded = all});
+    const auto program =
+        Program::make(schedule, plan.spec.elem_bytes, {.coded = {all, plan.encodings_go_one_hop}});
     ASSERT_TRUE(program.ok()) << program.status().message();
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
@@ -78,7 +80,7 @@ TEST(CodedHops, AreTheSameAtBothEnds) {
     EXPECT_GT(coded, 1000U);
 }
 
-TEST(CodedHops, AreThoseOfTheWayUp) {
+TEST(CodedHops, AreThoseOfBothWays) {
     const Tree tree = tree_from_expression("(0 1 2)", -1).value();
     PlanSpec spec;
     spec.count_elems = 9 * 512;
@@ -87,8 +89,98 @@ TEST(CodedHops, AreThoseOfTheWayUp) {
     spec.choices = std::vector(static_cast<std::size_t>(tree.vertex_count()),
                                VertexChoice{Exchange::direct, CodecId::int8});
     const Found found = found_in(tree, spec);
-    EXPECT_EQ(found.sends.size(), 6U);   // each to each
-    EXPECT_EQ(found.messages, 4U * 6U);  // and back, at both ends
+    EXPECT_EQ(found.sends.size(), 2U * 6U);  // each to each, and back
+    EXPECT_EQ(found.messages, 4U * 6U);      // at both ends
+}
+
+PlanSpec int8_spec(const Tree& tree) {
+    PlanSpec spec;
+    spec.count_elems = 12 * 512;
+    spec.granule_elems = 512;
+    spec.down_codec = CodecId::int8;
+    spec.choices = std::vector(static_cast<std::size_t>(tree.vertex_count()),
+                               VertexChoice{Exchange::direct, CodecId::int8});
+    return spec;
+}
+
+/// Returns whether `later` waits for `before`.
+bool waits(const Program& program, std::size_t later, std::size_t before) {
+    const auto successors = program.successors(before);
+    return std::find(successors.begin(), successors.end(), later) != successors.end();
+}
+
+/// Nobody here encodes: what decoding gives comes back with the messages, and is written over the
+/// elements only when all messages have left.
+TEST(CodedHops, OwnersGetBackWhatTheirEncodingDecodesTo) {
+    for (const char* expression : {"(0 1)", "(0 1 2)", "(0 1 2 3)"}) {
+        SCOPED_TRACE(expression);
+        const Tree tree = tree_from_expression(expression, -1).value();
+        const Plan plan = make_plan(tree, int8_spec(tree), 0).value();
+        ASSERT_TRUE(plan.encodings_go_one_hop);
+        std::vector<int> peers(static_cast<std::size_t>(tree.rank_count() - 1));
+        std::iota(peers.begin(), peers.end(), 1);
+        const auto program = Program::make(plan.body, 4, {.coded = {peers, true}});
+        ASSERT_TRUE(program.ok());
+        const CodedHops& coded = program->coded();
+        std::vector<std::size_t> down_sends;
+        std::size_t decode = 0;
+        std::int64_t echoed = 0;
+        for (std::size_t i = 0; i < plan.body.steps.size(); ++i) {
+            const Step& step = plan.body.steps[i];
+            EXPECT_TRUE(step.kind != StepKind::encode || coded.is_idle(i));
+            EXPECT_EQ(coded.has(i), is_message(step.kind));
+            if (step.kind == StepKind::send && step.stage == 1) down_sends.push_back(i);
+            if (step.kind == StepKind::decode && decode == 0) decode = i;
+        }
+        ASSERT_EQ(down_sends.size(), peers.size());
+        EXPECT_EQ(coded.is_idle(decode), peers.size() == 1);
+        EXPECT_EQ(coded.is_decoded(decode), peers.size() > 1);
+        for (const std::size_t send : down_sends) {
+            EXPECT_TRUE(waits(*program, decode, send));
+            for (const CodedHops::Run& run : coded.runs_of(send))
+                if (run.echo != CodedHops::Run::Echo::none) echoed += run.range.size();
+        }
+        EXPECT_EQ(echoed, plan.body.steps[decode].range.size()) << "each element once";
+    }
+}
+
+/// What comes down is written to its place at once: so the receive waits for those that read there.
+TEST(CodedHops, WhatComesDownLandsInItsPlace) {
+    const Tree tree = tree_from_expression("(0 1)", -1).value();
+    PlanSpec spec = int8_spec(tree);
+    spec.in_place = true;
+    const Plan plan = make_plan(tree, spec, 0).value();
+    const int peer = 1;
+    const auto program = Program::make(plan.body, 4, {.coded = {{&peer, 1}, true}});
+    ASSERT_TRUE(program.ok());
+    const CodedHops& coded = program->coded();
+    std::size_t landed = 0;
+    for (std::size_t i = 0; i < plan.body.steps.size(); ++i) {
+        if (!coded.has(i) || !coded.lands(i)) continue;
+        ++landed;
+        EXPECT_EQ(plan.body.steps[coded.decode_of(i)].kind, StepKind::decode);
+        for (std::size_t j = 0; j < plan.body.steps.size(); ++j)
+            EXPECT_TRUE(!coded.leaves(j) || waits(*program, i, coded.send_of(j)));
+    }
+    EXPECT_EQ(landed, 1U);
+}
+
+/// A ring and lower lossy levels pass encodings on, and so need them.
+TEST(CodedHops, OfTheWayDownNeedEncodingsThatGoOneHop) {
+    const auto goes_one_hop = [](const char* expression, Exchange exchange, CodecId below) {
+        const Tree tree = tree_from_expression(expression, -1).value();
+        PlanSpec spec = int8_spec(tree);
+        std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()),
+                                          VertexChoice{Exchange::direct, below});
+        choices[0] = {exchange, CodecId::int8};
+        spec.choices = choices;
+        return make_plan(tree, spec, 0).value().encodings_go_one_hop;
+    };
+    EXPECT_TRUE(goes_one_hop("(0 1 2)", Exchange::direct, CodecId::exact));
+    EXPECT_FALSE(goes_one_hop("(0 1 2)", Exchange{1}, CodecId::exact)) << "a ring passes on";
+    EXPECT_TRUE(goes_one_hop("(0 1)", Exchange{1}, CodecId::exact));
+    EXPECT_TRUE(goes_one_hop("((0 1) (2 3))", Exchange::direct, CodecId::exact));
+    EXPECT_FALSE(goes_one_hop("((0 1) (2 3))", Exchange::direct, CodecId::int8));
 }
 
 /// The elements are read by the send: who overwrites them waits for it.
@@ -103,7 +195,7 @@ TEST(CodedHops, WhoeverWaitsForAnEncodingWaitsForItsSend) {
                                VertexChoice{Exchange::direct, CodecId::int8});
     const Plan plan = make_plan(tree, spec, 0).value();
     const int peer = 1;
-    const auto program = Program::make(plan.body, 4, {.coded = {&peer, 1}});
+    const auto program = Program::make(plan.body, 4, {.coded = {{&peer, 1}, false}});
     ASSERT_TRUE(program.ok());
     const auto& steps = plan.body.steps;
     std::size_t checked = 0;

@@ -240,6 +240,33 @@ TEST_F(NicExecutor, BytesSentAreThoseThatCrossTheLink) {
     }
 }
 
+/// Returns what all agents have counted under a name.
+std::uint64_t counted(const char* name) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::uint64_t sum = 0;
+    for (int host = 0; host < std::min(2, size_of_world()); ++host)
+        sum += status_of(host)[name].get<std::uint64_t>();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return sum;
+}
+
+/// Owners, too, hand in plain values, and get back what the others get.
+TEST_F(NicExecutor, AgentsEncodeAllThatLeavesAHost) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    std::string flat = "(0";
+    for (int rank = 1; rank < size_of_world(); ++rank) flat += " " + std::to_string(rank);
+    for (const char* name : {"int8", "bound/abs=0.001", "2:4+int8", "int8+zstd"}) {
+        SCOPED_TRACE(name);
+        const Scenario shape = scenario(flat + ")", 700'001, codec_from_name(name).value());
+        const std::uint64_t sent = counted("bytes_sent"), encoded = counted("bytes_encoded"),
+                            echoed = counted("frames_echoed");
+        expect_same_bits(shape);
+        const bool has_echoes = counted("frames_echoed") > echoed;
+        EXPECT_TRUE(has_echoes || size_of_world() > 3) << "then each owner has others on its host";
+        EXPECT_EQ(counted("bytes_encoded") - encoded, counted("bytes_sent") - sent);
+    }
+}
+
 /// Residuals need what is encoded: with feedback ranks do it themselves.
 TEST_F(NicExecutor, WithFeedbackRanksEncode) {
     const AgentsWork work;

@@ -22,6 +22,10 @@ class Flexreduce : public TreeBuilder {
         return made;
     }
 
+    bool encodings_go_one_hop() const override {
+        return gradcoll::encodings_go_one_hop(planned_.tree(), planned_.spec());
+    }
+
   private:
     PlannedTree planned_;
     FlexreduceFacts facts_;

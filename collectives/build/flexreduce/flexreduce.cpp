@@ -189,4 +189,15 @@ int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec) {
     return stages_per_round * rounds + (spec.collective == Collective::allreduce ? 0 : 1);
 }
 
+bool encodings_go_one_hop(const Tree& tree, const PlanSpec& spec) {
+    const std::span<const int> branches = tree.children(tree.root());
+    if (branches.empty()) return true;
+    const auto is_lossy_vertex = [&](int vertex) {
+        return !tree.children(vertex).empty() && spec.choices.of(vertex).codec != CodecId::exact;
+    };
+    const Exchange exchange = spec.choices.of(tree.root()).exchange;
+    return rounds_down(exchange, static_cast<int>(branches.size())) <= 1 &&
+           std::none_of(branches.begin(), branches.end(), is_lossy_vertex);
+}
+
 }  // namespace gradcoll

@@ -16,6 +16,10 @@ namespace gradcoll {
 /// Returns a bound of the stage numbers of messages, the same on all ranks.
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec);
 
+/// Returns Plan::encodings_go_one_hop: the root's branches swap encodings in one round, and no
+/// vertex below it swaps any.
+bool encodings_go_one_hop(const Tree& tree, const PlanSpec& spec);
+
 /// FlexreduceFacts are computed once from a tree and a spec, and are the same for all ranks.
 struct FlexreduceFacts {
     FlexreduceFacts(const Tree& tree, const PlanSpec& spec)

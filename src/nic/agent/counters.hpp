@@ -20,6 +20,7 @@ struct AgentCounters {
     std::uint64_t bytes_before_encoding = 0;
     std::uint64_t bytes_encoded = 0;
     std::uint64_t frames_decoded = 0;
+    std::uint64_t frames_echoed = 0;  ///< encoded frames that were decoded for their own rank, too
     std::uint64_t pieces_added =
         0;  ///< pieces of the ranks here that were added into one (nic/agent/group_sums.hpp)
     std::uint64_t codec_ns = 0;     ///< time to encode and decode

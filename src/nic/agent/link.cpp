@@ -114,28 +114,38 @@ void Link::add_data(const Place& place) {
         add_coded(frame, place.member);
 }
 
+/// Encodes a frame, and gives its rank what decoding gives if it wants that.
+Result<std::span<const std::byte>> Link::coded(const LinkFrame& frame, NicMember& member) {
+    AgentCounters& counters = around_.counters;
+    const std::span<const std::byte> plain = member.bytes_of(frame);
+    copied_.resize(std::max(copied_.size(), plain.size()));
+    copy_bytes(copied_.data(), plain.data(), plain.size());
+    const auto made = GRADCOLL_VALUE(encoder_.encode({copied_.data(), plain.size()}, frame.coding));
+    ++counters.frames_encoded;
+    counters.bytes_before_encoding += plain.size();
+    counters.bytes_encoded += made.size();
+    if (!member.wants_echo(frame)) return made;
+    const std::span<std::byte> room = GRADCOLL_VALUE(member.room_for_echo(frame));
+    GRADCOLL_TRY(decoder_.decode(made, room).status());
+    ++counters.frames_echoed;
+    return made;
+}
+
 /// Adds a frame that is encoded. A rank whose frame cannot be encoded loses its place; nothing
 /// behind that frame may leave.
 void Link::add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
-    AgentCounters& counters = around_.counters;
     const std::uint64_t begin_ns = now_ns();
-    const std::span<const std::byte> plain = member->bytes_of(frame);
-    copied_.resize(std::max(copied_.size(), plain.size()));
-    copy_bytes(copied_.data(), plain.data(), plain.size());
-    const auto coded = encoder_.encode({copied_.data(), plain.size()}, frame.coding);
-    counters.codec_ns += now_ns() - begin_ns;
-    if (!coded.ok()) {
+    const auto made = coded(frame, *member);
+    around_.counters.codec_ns += now_ns() - begin_ns;
+    if (!made.ok()) {
         member->pair(frame.target).is_stopped = true;
-        wrong_.push_back({member->rank(), coded.status()});
+        wrong_.push_back({member->rank(), made.status()});
         return;
     }
-    ++counters.frames_encoded;
-    counters.bytes_before_encoding += plain.size();
-    counters.bytes_encoded += coded->size();
-    member->coded(frame.target, coded->size());
-    frame.size_bytes = static_cast<std::uint32_t>(coded->size());
+    member->coded(frame.target, made->size());
+    frame.size_bytes = static_cast<std::uint32_t>(made->size());
     has_coded_ = true;
-    add_to_batch(frame, *coded, member);
+    add_to_batch(frame, *made, member);
 }
 
 void Link::add_words(const Place& place) {

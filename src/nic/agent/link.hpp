@@ -67,6 +67,7 @@ class Link final : public Watched {
                       std::shared_ptr<const void> owner);
     void add_data(const Place& place);
     void add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member);
+    Result<std::span<const std::byte>> coded(const LinkFrame& frame, NicMember& member);
     void add_words(const Place& place);
     bool is_full() const { return has_coded_ || batch_count_ >= frames_at_once - 1; }
     Status write_batch(bool& blocked);

@@ -40,7 +40,8 @@ Status NicMember::post(const NicEntry& entry) {
     Pair& pair = pairs_[entry.peer];
     if (entry.number != pair.posted + 1 || entry.number > pair.delivered + shape().slots ||
         entry.size_bytes > shape().slot_bytes ||
-        static_cast<unsigned>(entry.coding) >= nic_coding_count)
+        static_cast<unsigned>(entry.coding) >= nic_coding_count || entry.echo > 1 ||
+        (entry.echo == 1 && (entry.coding == NicCoding::none || entry.peer == rank_)))
         return corrupt("frame {} of {} bytes after {} of which {} are delivered", entry.number,
                        entry.size_bytes, pair.posted, pair.delivered);
     if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
@@ -76,7 +77,19 @@ LinkFrame NicMember::next_frame(std::uint32_t peer) {
 }
 
 std::span<const std::byte> NicMember::bytes_of(const LinkFrame& frame) const {
-    return {region_.layout().slot(true, frame.target, frame.number), frame.size_bytes};
+    return {region_.layout().slot(NicSlots::leaving, frame.target, frame.number), frame.size_bytes};
+}
+
+bool NicMember::wants_echo(const LinkFrame& frame) const {
+    return pairs_[frame.target].waiting[frame.number % shape().slots].echo == 1;
+}
+
+Result<std::span<std::byte>> NicMember::room_for_echo(const LinkFrame& frame) {
+    Pair& pair = pairs_[frame.target];
+    if (!pair.has_echo_room) GRADCOLL_TRY(region_.allocate_slots(NicSlots::echoed, frame.target));
+    pair.has_echo_room = true;
+    return std::span(region_.layout().slot(NicSlots::echoed, frame.target, frame.number),
+                     std::size_t{shape().slot_bytes});
 }
 
 Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
@@ -84,9 +97,9 @@ Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
     if (frame.number != pair.received + 1 || frame.number > pair.consumed + shape().slots)
         return corrupt("frame {} after {} of which {} are read", frame.number, pair.received,
                        pair.consumed);
-    if (!pair.has_room) GRADCOLL_TRY(region_.allocate_slots(false, frame.source));
+    if (!pair.has_room) GRADCOLL_TRY(region_.allocate_slots(NicSlots::coming, frame.source));
     pair.has_room = true;
-    return region_.layout().slot(false, frame.source, frame.number);
+    return region_.layout().slot(NicSlots::coming, frame.source, frame.number);
 }
 
 Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
@@ -105,7 +118,7 @@ Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
 }
 
 std::span<const std::byte> NicMember::bytes_of_piece(std::uint64_t number) const {
-    return {region_.layout().slot(true, rank_, number), piece(number).size_bytes};
+    return {region_.layout().slot(NicSlots::leaving, rank_, number), piece(number).size_bytes};
 }
 
 Result<std::byte*> NicMember::room_for_sum(std::uint64_t number) {

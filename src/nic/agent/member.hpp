@@ -36,7 +36,8 @@ class NicMember {
         // The link has lists; these say which ones the pair is in.
         bool in_line = false;
         bool is_due = false;
-        bool has_room = false;    ///< memory for frames that come is there
+        bool has_room = false;  ///< memory for frames that come is there
+        bool has_echo_room = false;
         bool is_stopped = false;  ///< a frame of the rank cannot be sent: nothing is any more
 
         bool may_send() const { return !is_stopped && sent < posted && sent < allowed; }
@@ -63,6 +64,11 @@ class NicMember {
     /// to the rules.
     std::span<const std::byte> bytes_of(const LinkFrame& frame) const;
 
+    /// Returns whether the rank wants to have what decoding gives of the frame, which has been
+    /// taken with next_frame().
+    bool wants_echo(const LinkFrame& frame) const;
+    /// Returns where that belongs. Errors: out_of_memory.
+    Result<std::span<std::byte>> room_for_echo(const LinkFrame& frame);
     /// Takes note of how long a coded frame to the peer is on its way.
     void coded(std::uint32_t peer, std::size_t size_bytes) {
         region_.layout().peer(peer).coded_bytes.fetch_add(size_bytes, std::memory_order_relaxed);
@@ -89,6 +95,12 @@ class NicMember {
     std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
     /// Returns where the sum of a piece belongs. Errors: those of room_for().
     Result<std::byte*> room_for_sum(std::uint64_t number);
+    /// Takes note of bytes of sums that leave this host, as they travel and before that.
+    void sends_of_sums(std::size_t size_bytes, std::size_t plain_bytes) {
+        NicPeerWords& words = region_.layout().peer(rank_);
+        words.coded_bytes.fetch_add(size_bytes, std::memory_order_relaxed);
+        words.summed_bytes.fetch_add(plain_bytes, std::memory_order_relaxed);
+    }
     /// Takes note that the sum is there, `size_bytes` long. Errors: those of arrived().
     Status summed(std::uint64_t number, std::size_t size_bytes);
 

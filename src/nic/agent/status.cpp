@@ -39,6 +39,7 @@ std::string json_of(const AgentFacts& facts) {
     value["bytes_before_encoding"] = counted.bytes_before_encoding;
     value["bytes_encoded"] = counted.bytes_encoded;
     value["frames_decoded"] = counted.frames_decoded;
+    value["frames_echoed"] = counted.frames_echoed;
     value["pieces_added"] = counted.pieces_added;
     value["codec_s"] = static_cast<double>(counted.codec_ns) * 1e-9;
     value["bad_frames"] = counted.bad_frames;

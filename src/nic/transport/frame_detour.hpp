@@ -15,6 +15,7 @@ struct OutgoingFrame {
     std::size_t size_bytes = 0;
     NicNote note;
     NicCoding coding = NicCoding::none;
+    bool has_echo = false;  ///< its rank wants what decoding gives of it, too
 };
 
 /// ArrivedFrame is a frame for its receiver; one that is coded on its way is in its plain form.

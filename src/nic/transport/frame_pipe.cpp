@@ -47,6 +47,7 @@ FramePipe::FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std:
 bool FramePipe::has_room(std::uint32_t peer) {
     const Pair& pair = pairs_[peer];
     if (pair.posted - pair.delivered >= slots()) look_at(peer);
+    if (!has_echo_room(pair, slots())) return false;
     if (pair.lost) return detour_.under_way(peer) < slots();
     return pair.posted - pair.delivered < slots() && entries_.has_room();
 }
@@ -55,16 +56,17 @@ bool FramePipe::has_room(std::uint32_t peer) {
 std::byte* FramePipe::room(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     if (!pair.lost && !pair.has_memory) {
-        pair.has_memory = agent_.region().allocate_slots(true, peer).ok();
+        pair.has_memory = agent_.region().allocate_slots(NicSlots::leaving, peer).ok();
         if (!pair.has_memory) lose(peer);
     }
-    return pair.lost ? spare_.data() : layout_.slot(true, peer, pair.posted + 1);
+    return pair.lost ? spare_.data() : layout_.slot(NicSlots::leaving, peer, pair.posted + 1);
 }
 
 void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
-                     NicCoding coding) {
+                     NicCoding coding, bool has_echo) {
     Pair& pair = pairs_[peer];
-    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding};
+    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding, has_echo};
+    if (has_echo) pair.echoes.push_back({frame.number, note.id, size_bytes, {}});
     if (pair.lost) return send_round(peer, frame, spare_.data());
     NicCounters::of_process().count_sent(size_bytes, coding != NicCoding::none);
     pair.kept[frame.number % slots()] = frame;
@@ -73,8 +75,28 @@ void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_b
                     .number = frame.number,
                     .size_bytes = size_bytes,
                     .note = note,
-                    .coding = coding});
+                    .coding = coding,
+                    .echo = has_echo});
     agent_.wake();
+}
+
+/// What the agent has written stays in its slot: no frame is posted behind it that could take its
+/// place.
+std::optional<FramePipe::Echo> FramePipe::next_echo(std::uint32_t peer) const {
+    const Pair& pair = pairs_[peer];
+    if (pair.echoes.empty() || pair.echoes.front().number > pair.delivered) return {};
+    const Pair::AwaitedEcho& next = pair.echoes.front();
+    if (!next.own.empty()) return Echo{next.id, next.own};
+    return Echo{next.id, {layout_.slot(NicSlots::echoed, peer, next.number), next.size_bytes}};
+}
+
+Status FramePipe::make_echo(Pair& pair, std::uint64_t number, std::span<const std::byte> coded) {
+    for (Pair::AwaitedEcho& echo : pair.echoes) {
+        if (echo.number != number) continue;
+        echo.own.resize(slot_bytes());
+        echo.own.resize(GRADCOLL_VALUE(coder_.decode(coded, echo.own)));
+    }
+    return {};
 }
 
 void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes) {
@@ -91,7 +113,8 @@ Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame
         pairs_[peer].coded_round += sent.size();
     }
     NicCounters::of_process().count_detoured(sent.size());
-    return detour_.send(peer, frame, sent);
+    GRADCOLL_TRY(detour_.send(peer, frame, sent));
+    return frame.has_echo ? make_echo(pairs_[peer], frame.number, sent) : Status();
 }
 
 Status FramePipe::decode_detoured(DetouredFrame& frame) {
@@ -127,7 +150,8 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
     if (!has_left) NicCounters::of_process().count_lost();
     say_that_agents_are_lost(peer, has_left);
     for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
-        send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
+        send_round(peer, pair.kept[number % slots()],
+                   layout_.slot(NicSlots::leaving, peer, number));
 }
 
 /// Returns how many coded bytes were added. What the agent says can be wrong, but the sum never
@@ -137,6 +161,14 @@ std::size_t FramePipe::take_coded_bytes(std::uint32_t peer) {
     const std::uint64_t by_agent = layout_.peer(peer).coded_bytes.load(std::memory_order_relaxed);
     const std::uint64_t all = std::max(by_agent + pair.coded_round, pair.coded_told);
     return all - std::exchange(pair.coded_told, all);
+}
+
+SentOfSums FramePipe::take_sent_of_sums() {
+    const NicPeerWords& words = layout_.peer(rank_);
+    const SentOfSums all{words.coded_bytes.load(std::memory_order_relaxed),
+                         words.summed_bytes.load(std::memory_order_relaxed)};
+    const SentOfSums before = std::exchange(told_of_sums_, all);
+    return {all.bytes - before.bytes, all.exact_bytes - before.exact_bytes};
 }
 
 // ---- in
@@ -150,7 +182,8 @@ const ArrivedFrame* FramePipe::front(std::uint32_t peer) {
     while (!pair.detoured.empty() && pair.detoured.front().number < next) pair.detoured.pop_front();
     if (!pair.arrived.empty() && pair.arrived.front().number == next) {
         const NicEntry& entry = pair.arrived.front();
-        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes, entry.coding};
+        pair.front = {entry.note, layout_.slot(NicSlots::coming, peer, next), entry.size_bytes,
+                      entry.coding};
         return &pair.front;
     }
     if (pair.detoured.empty() || pair.detoured.front().number != next) return nullptr;

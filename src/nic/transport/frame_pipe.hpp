@@ -19,6 +19,12 @@
 
 namespace gradcoll {
 
+/// SentOfSums is what leaves a host of vectors that agents add; one rank of each host has it.
+struct SentOfSums {
+    std::uint64_t bytes = 0;        ///< as they travel
+    std::uint64_t exact_bytes = 0;  ///< without encoding
+};
+
 /// A FramePipe delivers frames of one pair and direction once each and in order, whatever becomes
 /// of agents and links. The memory that a rank shares with its agent stays when the agent ends. So
 /// the sender does not repeat what it knows to be delivered; it sends the rest again, and the
@@ -39,12 +45,22 @@ class FramePipe {
     /// Returns where the next frame's bytes go, until it is posted.
     std::byte* room(std::uint32_t peer);
     /// Posts a frame; has_room() must hold, and the bytes, if there are any, are in room(). A frame
-    /// that is coded is there in its plain form (nic/coded_frame.hpp).
+    /// that is coded is there in its plain form (nic/coded_frame.hpp). One that has an echo is
+    /// among next_echo()'s when it is delivered.
     void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
-              NicCoding coding = NicCoding::none);
+              NicCoding coding = NicCoding::none, bool has_echo = false);
+    /// Echo is what decoding gives of a frame that was posted.
+    struct Echo {
+        std::uint64_t id = 0;              ///< that of the frame's note
+        std::span<const std::byte> frame;  ///< in its plain form; valid until pop_echo()
+    };
+    /// Returns the oldest echo of frames to the peer that is there and has not been popped, as of
+    /// the last look. As long as it is not popped, few more frames can be posted.
+    std::optional<Echo> next_echo(std::uint32_t peer) const;
+    void pop_echo(std::uint32_t peer) { pairs_[peer].echoes.pop_front(); }
     /// Returns the bytes of one of the last slots() frames to the peer.
     const std::byte* sent(std::uint32_t peer, std::uint64_t number) const {
-        return layout_.slot(true, peer, number);
+        return layout_.slot(NicSlots::leaving, peer, number);
     }
     std::uint64_t slots() const { return layout_.shape().slots; }
     std::uint64_t posted(std::uint32_t peer) const { return pairs_[peer].posted; }
@@ -54,6 +70,8 @@ class FramePipe {
     /// Returns the size of coded frames to the peer as they travelled, counting those that were
     /// delivered since this was last asked.
     std::size_t take_coded_bytes(std::uint32_t peer);
+    /// Returns what has left this host of vectors that agents add since this was last asked.
+    SentOfSums take_sent_of_sums();
 
     // ---- in
     /// Returns the oldest frame that has not been taken, or null; its bytes stay until it is taken.
@@ -85,6 +103,12 @@ class FramePipe {
         std::uint64_t delivered = 0;
         std::vector<OutgoingFrame> kept;  ///< one per number modulo slots; kept until delivered
         bool has_memory = false;
+        struct AwaitedEcho {
+            std::uint64_t number = 0, id = 0;
+            std::size_t size_bytes = 0;
+            std::vector<std::byte> own;  ///< made here, since the frame took the detour
+        };
+        std::deque<AwaitedEcho> echoes;
         std::uint64_t coded_round = 0;  ///< bytes of coded frames that took the detour
         std::uint64_t coded_told = 0;   ///< bytes that take_coded_bytes() has told of
         // These are for frames that come.
@@ -98,6 +122,10 @@ class FramePipe {
         bool lost = false;
     };
 
+    static bool has_echo_room(const Pair& pair, std::uint64_t slots) {
+        return pair.echoes.empty() || pair.posted + 1 < pair.echoes.front().number + slots;
+    }
+    Status make_echo(Pair& pair, std::uint64_t number, std::span<const std::byte> coded);
     bool agent_works();
     bool is_known(const NicEntry& entry) const;
     Status read_ring();
@@ -118,6 +146,7 @@ class FramePipe {
     FrameDetour& detour_;
     std::vector<std::byte> spare_;  ///< room for a frame that takes the detour
     FrameCoder coder_;              ///< coder of such frames
+    SentOfSums told_of_sums_;       ///< what take_sent_of_sums() has told of
     Status fault_;
     bool any_lost_ = false;
     unsigned idle_looks_ = 0;

@@ -17,6 +17,10 @@ std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
                             : coded_frame_elems(*codec, frame_bytes) * element_bytes(codec->type);
 }
 
+bool has_echo(const SendRequest& request) {
+    return !request.runs.empty() && request.runs.front().decoded != nullptr;
+}
+
 }  // namespace
 
 bool NicSends::is_busy(std::uint32_t peer) const {
@@ -44,6 +48,7 @@ void NicSends::start(const SendRequest& request) {
 
 /// Sends what there is room for. What somebody waits for goes before what nobody has asked for yet.
 void NicSends::progress(std::uint32_t peer) {
+    take_echoes(peer);
     finish_delivered(peer);
     if (!wires_.send_words(peer)) return;
     Peer& state = of(peer);
@@ -107,7 +112,8 @@ void NicSends::post_bytes(Outgoing& message, NicNote note) {
         std::byte* const room = frames.room(peer);
         write_plain_header(*codec, count / element_bytes(codec->type), room);
         copy_next(message, room + frame_header_bytes, count);
-        frames.post(peer, note, frame_header_bytes + count, coding_of(*codec));
+        frames.post(peer, note, frame_header_bytes + count, coding_of(*codec),
+                    has_echo(message.request));
     }
     message.sent_bytes += count;
     message.last_frame = frames.posted(peer);
@@ -125,6 +131,36 @@ void NicSends::copy_next(Outgoing& message, std::byte* to, std::size_t count) co
         ++message.run;
         message.run_bytes = 0;
     }
+}
+
+/// Takes the echoes that are there. Those of messages that were given up are dropped.
+void NicSends::take_echoes(std::uint32_t peer) {
+    using Known = EntryPool<Outgoing>::Known;
+    FramePipe& frames = wires_.frames();
+    for (auto echo = frames.next_echo(peer); echo; echo = frames.next_echo(peer)) {
+        std::uint32_t index = no_entry;
+        if (pool_.look_up(echo->id, index) == Known::in_use)
+            if (const Status put = put_echo(pool_[index], echo->frame); !put.ok())
+                wires_.fail(peer, "is sent what cannot be decoded: " + put.message());
+        frames.pop_echo(peer);
+    }
+}
+
+/// Writes an echo to where it belongs. Echoes come in the order of their frames.
+Status NicSends::put_echo(Outgoing& message, std::span<const std::byte> frame) const {
+    std::span<const std::byte> elements =
+        GRADCOLL_VALUE(elements_of_plain(*message.request.codec, frame));
+    while (!elements.empty()) {
+        const ElementRun& run = message.request.runs[message.echo_run];
+        const std::size_t part = std::min(elements.size(), run.size_bytes - message.echo_run_bytes);
+        copy_bytes(run.decoded + message.echo_run_bytes, elements.data(), part);
+        elements = elements.subspan(part);
+        message.echo_run_bytes += part;
+        if (message.echo_run_bytes < run.size_bytes) continue;
+        ++message.echo_run;
+        message.echo_run_bytes = 0;
+    }
+    return {};
 }
 
 void NicSends::finish_delivered(std::uint32_t peer) {

@@ -35,7 +35,9 @@ class NicSends {
         std::size_t run = 0;          ///< run of the request that the next bytes are of
         std::size_t run_bytes = 0;    ///< how much of it has been sent
         std::size_t sent_bytes = 0;
-        std::size_t unasked_bytes = 0;  ///< bytes that leave before the receiver asks
+        std::size_t unasked_bytes = 0;   ///< bytes that leave before the receiver asks
+        std::size_t echo_run = 0;        ///< run that the next echo belongs to
+        std::size_t echo_run_bytes = 0;  ///< how much of it is there
         std::uint64_t receiver_id = 0;
         std::uint64_t last_frame = 0;
     };
@@ -53,6 +55,8 @@ class NicSends {
     void post_bytes(Outgoing& message, NicNote note);
     void copy_next(Outgoing& message, std::byte* to, std::size_t count) const;
     EntryList* take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index);
+    void take_echoes(std::uint32_t peer);
+    Status put_echo(Outgoing& message, std::span<const std::byte> frame) const;
     void finish_delivered(std::uint32_t peer);
     void finish(std::uint32_t index);
 

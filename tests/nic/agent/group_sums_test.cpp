@@ -50,7 +50,8 @@ class GroupSumsTest : public testing::Test {
         entry.number = ++posted_;
         entry.size_bytes = bytes_of(values).size();
         entry.note = note(index);
-        std::memcpy(region_.layout().slot(true, 0, entry.number), values.data(), entry.size_bytes);
+        std::memcpy(region_.layout().slot(NicSlots::leaving, 0, entry.number), values.data(),
+                    entry.size_bytes);
         entries_.write(entry);
         ASSERT_TRUE(members_.by_rank[0]->take_entry().ok());
         sums_.work();
@@ -71,7 +72,7 @@ class GroupSumsTest : public testing::Test {
         const auto entry = arrivals_.read();
         if (!entry.ok() || !entry->has_value()) return {};
         Floats values((*entry)->size_bytes / sizeof(float));
-        std::memcpy(values.data(), region_.layout().slot(false, 0, (*entry)->number),
+        std::memcpy(values.data(), region_.layout().slot(NicSlots::coming, 0, (*entry)->number),
                     (*entry)->size_bytes);
         return values;
     }

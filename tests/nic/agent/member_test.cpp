@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <random>
+#include <tuple>
 
 namespace gradcoll {
 namespace {
@@ -99,6 +100,38 @@ TEST(NicMember, RefusesEntriesThatCannotBe) {
     EXPECT_EQ(ends.take(), Code::corrupt) << "more than there are slots";
 }
 
+/// What decoding gives of a frame goes beside what the rank handed in, which stays.
+TEST(NicMember, HasRoomForEchoesOfCodedFrames) {
+    NicEntry entry;
+    entry.peer = 1;
+    entry.number = 1;
+    entry.size_bytes = 5;
+    entry.coding = NicCoding::plain;
+    entry.echo = 1;
+    Ends ends;
+    ends.entries.write(entry);
+    ASSERT_EQ(ends.take(), Code::ok);
+    const LinkFrame next = ends.member.next_frame(1);
+    EXPECT_TRUE(ends.member.wants_echo(next));
+    const auto room = ends.member.room_for_echo(next);
+    ASSERT_TRUE(room.ok());
+    EXPECT_EQ(room->size(), ends.member.shape().slot_bytes);
+    std::memset(room->data(), 7, room->size());
+    EXPECT_EQ(*ends.region.layout().slot(NicSlots::echoed, 1, 1), std::byte{7});
+    EXPECT_EQ(*ends.region.layout().slot(NicSlots::leaving, 1, 1), std::byte{0});
+
+    for (const auto& [peer, coding, echo] : {std::tuple{1U, NicCoding::none, 1},
+                                             {0U, NicCoding::plain, 1},
+                                             {1U, NicCoding::plain, 2}}) {
+        Ends others;
+        entry.peer = peer;
+        entry.coding = coding;
+        entry.echo = static_cast<std::uint8_t>(echo);
+        others.entries.write(entry);
+        EXPECT_EQ(others.take(), Code::corrupt) << peer << " " << echo;
+    }
+}
+
 TEST(NicMember, PutsFramesIntoTheRanksMemoryInOrder) {
     Ends ends;
     for (std::uint64_t number = 1; number <= 3; ++number) {
@@ -110,7 +143,8 @@ TEST(NicMember, PutsFramesIntoTheRanksMemoryInOrder) {
         const auto entry = ends.arrivals.read();
         ASSERT_TRUE(entry.ok() && entry->has_value());
         EXPECT_EQ((*entry)->number, number);
-        EXPECT_EQ(std::memcmp(ends.region.layout().slot(false, 1, number), &number, 4), 0);
+        EXPECT_EQ(std::memcmp(ends.region.layout().slot(NicSlots::coming, 1, number), &number, 4),
+                  0);
         EXPECT_EQ(ends.member.word_for(1, FrameKind::delivered).number, number);
     }
 }
