@@ -28,7 +28,8 @@ int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* l
 
 /* Statistics of this rank since the communicator was attached or the statistics were reset.
  * `bytes_sent` counts messages with their frame headers, and what this rank put into shared memory
- * or handed to NIC agents that add; a message that agents encode counts with its encoded size. */
+ * or, of vectors that NIC agents add, what left the host, on one of its ranks; what agents encode
+ * counts with its encoded size. */
 typedef struct {
     unsigned long long calls_tree;       /* operations that this library served: over the tree, or
                                             through the memory that the ranks of one host share */

@@ -22,15 +22,14 @@ Status CodecsInUse::add(CodecId codec, ElementType type) {
     return {};
 }
 
-/// Never sets a tolerance of 0, which is as good as none: a codec with none may be one of another
-/// rate.
+void tell_tolerance(Codec& codec, double abs) {
+    if (!waits_for_tolerance(codec.id)) return;
+    codec.parameters.abs = std::max(abs, std::numeric_limits<double>::min());
+    codec.parameters.call_parts = 0;
+}
+
 void CodecsInUse::tell_tolerance(double part) {
-    constexpr double least = std::numeric_limits<double>::min();
-    for (Codec& codec : codecs_)
-        if (waits_for_tolerance(codec.id)) {
-            codec.parameters.abs = std::max(part * loss_parts_of(codec.id), least);
-            codec.parameters.call_parts = 0;
-        }
+    for (Codec& codec : codecs_) gradcoll::tell_tolerance(codec, part * loss_parts_of(codec.id));
 }
 
 Result<PackersInUse> PackersInUse::of(const Plan& plan) {

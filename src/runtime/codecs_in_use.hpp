@@ -13,6 +13,10 @@
 
 namespace gradcoll {
 
+/// Tells a codec that waits for a call's tolerance what its encodings may lose; others keep what
+/// they have. Never sets 0, which is as good as none: a codec with none may be one of another rate.
+void tell_tolerance(Codec& codec, double abs);
+
 /// CodecsInUse keeps the few codecs of a plan, so that looking one up is quick. It allocates only
 /// when it is made.
 class CodecsInUse {

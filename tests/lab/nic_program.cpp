@@ -9,12 +9,24 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
 #include "gradcoll/gradcoll.h"
 
 namespace {
+
+/// Returns whether such a call is added by agents, as the library explains it.
+bool is_added_by_agents(int count) {
+    std::size_t length = 0;
+    GC_Explain_allreduce(MPI_COMM_WORLD, count, MPI_FLOAT, MPI_SUM, GC_EXPLAIN_TEXT, nullptr,
+                         &length);
+    std::string text(length, ' ');
+    GC_Explain_allreduce(MPI_COMM_WORLD, count, MPI_FLOAT, MPI_SUM, GC_EXPLAIN_TEXT, text.data(),
+                         &length);
+    return text.find("added by the NIC agents") != std::string::npos;
+}
 
 /// Returns a value from -1 to 1, the same wherever it is asked for.
 float value_at(std::size_t i, int rank, int call) {
@@ -64,14 +76,20 @@ int main(int argc, char** argv) {
     }
     std::uint64_t both[2] = {found.digest, ~found.digest}, least[2];
     MPI_Allreduce(both, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    const bool added = is_added_by_agents(static_cast<int>(count));
+    GC_Stats stats{};
+    GC_Comm_get_stats(MPI_COMM_WORLD, &stats);
     double worst = 0;
     MPI_Allreduce(&found.worst, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
         std::printf(
-            "{\"elements\": %llu, \"worst\": %.9g, \"digest\": \"%016llx\", \"alike\": %s}\n",
+            "{\"elements\": %llu, \"worst\": %.9g, \"digest\": \"%016llx\", \"alike\": %s, "
+            "\"added\": %s, \"compressed\": %llu, \"bytes_sent\": %llu, "
+            "\"bytes_sent_exact\": %llu}\n",
             static_cast<unsigned long long>(count) * static_cast<unsigned long long>(calls), worst,
-            static_cast<unsigned long long>(found.digest),
-            least[0] == ~least[1] ? "true" : "false");
+            static_cast<unsigned long long>(found.digest), least[0] == ~least[1] ? "true" : "false",
+            added ? "true" : "false", stats.calls_compressed, stats.bytes_sent,
+            stats.bytes_sent_exact);
     std::fflush(stdout);
     MPI_Finalize();
     return least[0] == ~least[1] ? 0 : 1;

@@ -115,7 +115,9 @@ Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& 
                     .compress = route.key.compress};
     if (terms.compress) {
         terms.parts = context.loss_parts_of(settings, route);
-        terms.sum.chain = longest_chain(context.tree());
+        // Agents add all ranks of a host, and then the hosts.
+        terms.sum.chain =
+            route.goes(agents_way()) ? terms.sum.ranks - 1 : longest_chain(context.tree());
     }
     kept.is_kept = true;
     kept.budget = settle(context.identity(), terms, inputs);

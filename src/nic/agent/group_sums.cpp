@@ -120,6 +120,10 @@ void GroupSums::send(FrameKind kind, std::uint32_t host, std::uint64_t number, c
     frame.number = number;
     frame.size_bytes = bytes ? static_cast<std::uint32_t>(bytes->size()) : 0;
     frame.note = terms.note;
+    // The ranks get no sum before what was sent for it is counted.
+    if (NicMember* const first = around_.members.find(ranks_.empty() ? ~0U : ranks_.front());
+        bytes && first != nullptr)
+        first->sends_of_sums(bytes->size(), sum_.size() - header_bytes(terms.coding));
     send_(host, frame, bytes);
 }
 

@@ -21,6 +21,7 @@ NicChannel::NicChannel(AgentConnection agent, Place place, int detour_tag)
     : rank_(static_cast<int>(place.rank)),
       tag_limit_(detour_tag - 1),
       comm_(place.comm),
+      hosts_(static_cast<int>(place.hosts)),
       encodes_(place.encodes),
       sums_(place.least_summed_bytes > 0),
       least_summed_bytes_(place.least_summed_bytes),
@@ -54,6 +55,9 @@ Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
     SumOutcome outcome;
     outcome.done = traffic_.give_back_behind(static_cast<std::uint64_t>(least[0]));
     sums_ &= outcome.done == request.count;
+    const SentOfSums sent = traffic_.take_sent_of_sums();
+    outcome.sent_bytes = sent.bytes;
+    outcome.sent_exact_bytes = sent.exact_bytes;
     if (least[1] != nobody)
         outcome.refusal =
             Failure{static_cast<int>(least[1] >> 8), static_cast<Code>(least[1] & 0xff)};

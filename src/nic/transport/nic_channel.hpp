@@ -22,6 +22,7 @@ class NicChannel final : public Channel, public VectorSums {
         std::uint32_t rank = 0;            ///< this rank's number in `comm`
         std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
         std::vector<std::uint32_t> peers;  ///< who is reached, ascending
+        std::uint32_t hosts = 0;           ///< hosts of the communicator
         bool encodes = false;  ///< all agents have the codecs of all ranks; the same on all ranks
         /// From this many bytes on agents also add vectors; 0 if they add none. It is the same on
         /// all ranks.
@@ -45,6 +46,8 @@ class NicChannel final : public Channel, public VectorSums {
         return sums_ && type != ElementType::opaque && size_bytes >= least_summed_bytes_;
     }
     bool takes_codecs() const override { return sums_ && encodes_; }
+    /// Returns one for each host: all but the owner of a piece encode their part, and it the sum.
+    int encodings() const override { return hosts_; }
     Result<SumOutcome> sum(const SumRequest& request) override;
 
   private:
@@ -54,6 +57,7 @@ class NicChannel final : public Channel, public VectorSums {
     int rank_count_ = 1;
     int tag_limit_;
     MPI_Comm comm_;
+    int hosts_;
     bool encodes_;
     bool sums_;  ///< whether agents add, and none has failed: the same on all ranks
     std::size_t least_summed_bytes_;

@@ -165,9 +165,9 @@ Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPla
         agree(comm, placement.is_first_of_host(hello.rank) ? agent.connect_hosts() : Status()));
     const bool encodes = GRADCOLL_VALUE(all_encode(comm, agent));
     auto channel = NicChannel::make(
-        std::move(agent),
-        {comm, hello.rank, Hash().bytes(key.id.data(), key.id.size()).digest(),
-         ranks_of_other_hosts(placement, hello.host), encodes, least_summed_bytes});
+        std::move(agent), {comm, hello.rank, Hash().bytes(key.id.data(), key.id.size()).digest(),
+                           ranks_of_other_hosts(placement, hello.host), placement.host_count(),
+                           encodes, least_summed_bytes});
     GRADCOLL_TRY(agree(comm, channel.status()));
     return channel;
 }

@@ -134,6 +134,11 @@ std::size_t NicTraffic::give_back_behind(std::uint64_t pieces) {
     return sums_.give_back_behind(pieces);
 }
 
+SentOfSums NicTraffic::take_sent_of_sums() {
+    const std::lock_guard guard(lock_);
+    return frames_.take_sent_of_sums();
+}
+
 void NicTraffic::abandon(FinishedMessages& lane) {
     const std::lock_guard guard(lock_);
     sends_.abandon(lane);

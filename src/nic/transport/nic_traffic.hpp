@@ -39,6 +39,7 @@ class NicTraffic {
     /// Keeps the first pieces of that sum, which alone are good, and makes the rest of a vector in
     /// place what it was. Returns how many elements the good ones have.
     std::size_t give_back_behind(std::uint64_t pieces);
+    SentOfSums take_sent_of_sums();
 
   private:
     bool progress(std::uint32_t peer);

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "compress/codec.hpp"
+#include "runtime/codecs_in_use.hpp"
 #include "ways/tree/call_traffic.hpp"
 
 namespace gradcoll {
@@ -16,7 +17,7 @@ WayOffer AgentSums::foreseen(const WayQuestion& question) const {
     const Settings& settings = settings_.current();
     if (sums == nullptr || shape.by_mpi() || !sums->takes(shape.type, shape.size_bytes()))
         return {};
-    return {!settings.reproducible, sums->takes_codecs() && !settings.tolerance};
+    return {!settings.reproducible, sums->takes_codecs()};
 }
 
 Status AgentSums::run(const WayCall& call) {
@@ -25,15 +26,18 @@ Status AgentSums::run(const WayCall& call) {
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     Binding binding = binding_of(call.arguments, shape);
     binding.refusal = refusal;
-    const std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(call.key));
-    const SumOutcome outcome = GRADCOLL_VALUE(plans_.channel()->vector_sums()->sum(
-        {.input = static_cast<const std::byte*>(binding.input),
-         .output = static_cast<std::byte*>(binding.output),
-         .count = static_cast<std::size_t>(shape.count),
-         .type = shape.type,
-         .op = shape.op,
-         .codec = codec ? &*codec : nullptr,
-         .refusal = refusal != nullptr ? refusal->code() : Code::ok}));
+    binding.tolerance = call.tolerance;
+    VectorSums& sums = *plans_.channel()->vector_sums();
+    std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(call.key));
+    if (codec) tell_tolerance(*codec, call.tolerance / sums.encodings());
+    const SumOutcome outcome =
+        GRADCOLL_VALUE(sums.sum({.input = static_cast<const std::byte*>(binding.input),
+                                 .output = static_cast<std::byte*>(binding.output),
+                                 .count = static_cast<std::size_t>(shape.count),
+                                 .type = shape.type,
+                                 .op = shape.op,
+                                 .codec = codec ? &*codec : nullptr,
+                                 .refusal = refusal != nullptr ? refusal->code() : Code::ok}));
     if (refusal != nullptr) return *refusal;
     if (outcome.refusal) return told(*outcome.refusal);
     if (outcome.done < static_cast<std::size_t>(shape.count)) {
@@ -46,7 +50,9 @@ Status AgentSums::run(const WayCall& call) {
         return run_over_tree(binding, rest);
     }
     CallRecord record;
-    record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
+    record.bytes = shape.size_bytes();
+    record.bytes_sent = outcome.sent_bytes;
+    record.bytes_sent_exact = outcome.sent_exact_bytes;
     record.lossy = codec.has_value();
     if (begin_ns != 0) record.total_ns = record.wire_ns = now_ns() - begin_ns;
     statistics_.count_served(record);

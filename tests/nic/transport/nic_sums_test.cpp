@@ -129,6 +129,30 @@ TEST_P(NicSumsOfHosts, WithCodecsHaveTheBitsOfPieceByPiece) {
     }
 }
 
+/// One rank of each host counts what left it.
+TEST_P(NicSumsOfHosts, KnowWhatLeavesAHost) {
+    const auto on_the_links = [&] {
+        MPI_Barrier(MPI_COMM_WORLD);
+        std::uint64_t bytes = 0;
+        for (int host = 0; host < dealt_.hosts; ++host)
+            bytes += status_of(host)["bytes_sent"].get<std::uint64_t>();
+        MPI_Barrier(MPI_COMM_WORLD);
+        return bytes;
+    };
+    const Codec codec = codec_for(CodecId::int8, ElementType::f32).value();
+    Floats vector = mine(300'007);
+    for (const Codec* each : {&codec, static_cast<const Codec*>(nullptr)}) {
+        const std::uint64_t before = on_the_links();
+        const auto outcome = sums_->sum(request(vector, vector, each));
+        ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+        std::uint64_t sent[2] = {outcome->sent_bytes, outcome->sent_exact_bytes};
+        MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        EXPECT_EQ(sent[0], on_the_links() - before);
+        const auto hosts = static_cast<std::uint64_t>(dealt_.hosts);
+        EXPECT_EQ(sent[1], 2 * (hosts - 1) * vector.size() * sizeof(float)) << "up and down";
+    }
+}
+
 TEST_P(NicSumsOfHosts, AreOfAnyOpAndType) {
     std::vector<std::int32_t> in(100'000), out(in.size());
     for (std::size_t i = 0; i < in.size(); ++i)
