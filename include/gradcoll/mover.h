@@ -74,9 +74,10 @@ int GC_Mover_get_tensor(GC_Mover mover, int tensor, GC_Mover_tensor* out);
 /* Run a training step. Operators begin and end one after the other, in the order of their numbers.
  * GC_Mover_op_begin returns when the tensors that the operator uses are in the device and there is
  * memory for those that it makes: at once if the program is as fast as the plan says, otherwise
- * after a wait that is counted. GC_Mover_step_end returns when the last moves have ended. Only one
- * thread at a time may call them. Errors: MPI_ERR_ARG for an operator that is not next;
- * MPI_ERR_NO_MEM if the process gets no memory, after which the mover can only be freed. */
+ * after a wait that is counted. After GC_Mover_step_end what lives in the host may still be on its
+ * way there, beside the next step. Only one thread at a time may call them. Errors: MPI_ERR_ARG for
+ * an operator that is not next; MPI_ERR_NO_MEM if the process gets no memory, after which the mover
+ * can only be freed. */
 int GC_Mover_step_begin(GC_Mover mover);
 int GC_Mover_op_begin(GC_Mover mover, int op);
 int GC_Mover_op_end(GC_Mover mover, int op);
@@ -93,9 +94,10 @@ int GC_Mover_step_end(GC_Mover mover);
 int GC_Mover_set_drift(GC_Mover mover, double share);
 
 /* Returns where a tensor is. The address is valid between GC_Mover_op_begin and GC_Mover_op_end of
- * an operator that uses the tensor, and may differ next time; between steps it is valid for tensors
- * that stay. The content of a tensor that does not stay is undefined at its first use. Errors:
- * MPI_ERR_ARG for any other tensor. */
+ * an operator that uses the tensor, and may differ next time; between steps, until the next one
+ * begins, it is valid for tensors that stay, and the call waits for moves under way. The content of
+ * a tensor that does not stay is undefined at its first use. Errors: MPI_ERR_ARG for any other
+ * tensor. */
 int GC_Mover_get_data(GC_Mover mover, int tensor, void** data);
 
 /* GC_Mover_stats holds figures of the last step. `overlap` is the part of the moves' time that no

@@ -59,7 +59,7 @@ Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipe
     auto machine = GRADCOLL_VALUE(make_machine(stream));
     made->execution = GRADCOLL_VALUE(
         Execution::make(std::move(read.scene.program.ranks[rank]), std::move(read.plan.ranks[rank]),
-                        room_of(read.scene, rank), std::move(machine)));
+                        read.plan.step_ticks, room_of(read.scene, rank), std::move(machine)));
     return made;
 }
 
@@ -138,7 +138,7 @@ Status get_tensor(const GC_Mover_s& mover, int tensor, GC_Mover_tensor* out) {
 
 Status get_stats(const GC_Mover_s& mover, GC_Mover_stats* out) {
     if (out == nullptr) return {Code::invalid_argument, "stats is a null pointer"};
-    const mover::ExecutionFigures& figures = mover.execution->figures();
+    const mover::ExecutionFigures figures = mover.execution->figures();
     *out = {.steps = figures.steps,
             .moves = figures.moves,
             .moved_bytes = figures.moved_bytes,
@@ -171,7 +171,7 @@ Tick planned_waits(const GC_Mover_s& mover) {
 
 /// Warns of waits that the plan did not have, once for each plan.
 void warn_of_waits(GC_Mover_s& mover) {
-    const mover::ExecutionFigures& figures = mover.execution->figures();
+    const mover::ExecutionFigures figures = mover.execution->figures();
     const Tick waited = figures.waited_for_tensors + figures.waited_for_memory;
     if (mover.has_warned || waited < mover.planned_step / 20 || waited <= planned_waits(mover))
         return;

@@ -32,7 +32,7 @@ Tick measured_ticks(const Execution& execution, std::size_t op) {
 /// Returns the rate of the last step's moves in bytes per second, at most the link's; the plan's if
 /// there were none.
 std::int64_t measured_rate(const GC_Mover_s& mover) {
-    const mover::ExecutionFigures& figures = mover.execution->figures();
+    const mover::ExecutionFigures figures = mover.execution->figures();
     const mover::Lane& lane = mover.execution->lane();
     const Tick moving = figures.moving - 2 * figures.moves * lane.latency;
     if (figures.moved_bytes == 0 || moving <= 0) return mover.planned_rate;
@@ -130,7 +130,7 @@ Status take_plan(GC_Mover_s& mover, const std::string& text) {
     ReadPlan read = GRADCOLL_VALUE(read_plan(text));
     const auto rank = static_cast<std::size_t>(mover.pipeline_rank);
     GRADCOLL_TRY(mover.execution->follow(std::move(read.scene.program.ranks[rank]),
-                                         std::move(read.plan.ranks[rank]),
+                                         std::move(read.plan.ranks[rank]), read.plan.step_ticks,
                                          room_of(read.scene, rank)));
     mover.planned_rate = read.scene.rooms.ranks[rank].lane.bytes_per_second;
     mover.inputs = std::move(read.inputs);

@@ -53,7 +53,8 @@ class DeviceMover : public DeviceTest {
         auto machine = device_machine(*device_, stream_->native());
         EXPECT_TRUE(succeeds(machine.status()));
         auto made = Execution::make(planned.program.ranks[0], planned.step.plan.ranks[0],
-                                    planned.rooms.ranks[0], std::move(machine).value());
+                                    planned.step.plan.step_ticks, planned.rooms.ranks[0],
+                                    std::move(machine).value());
         EXPECT_TRUE(succeeds(made.status()));
         return std::move(made).value();
     }
@@ -121,8 +122,8 @@ TEST_F(DeviceMover, StatesStayAsTheyAreWhenAnotherPlanIsFollowed) {
     const auto execution = execution_of(planned);
     run_step(*execution, 1);
     const auto& rank = planned.program.ranks[0];
-    ASSERT_TRUE(
-        succeeds(execution->follow(rank, planned.step.plan.ranks[0], planned.rooms.ranks[0])));
+    ASSERT_TRUE(succeeds(execution->follow(rank, planned.step.plan.ranks[0],
+                                           planned.step.plan.step_ticks, planned.rooms.ranks[0])));
     run_step(*execution, 2);
 }
 

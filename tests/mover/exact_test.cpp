@@ -35,7 +35,7 @@ class Exact {
             std::sort(homes.begin(), homes.end());
             gaps_ = gaps_of(rank_, lane_, kinds_, homes);
             double count = 1;
-            for (const Gap& gap : gaps_) count *= gap.need - gap.after + 1;
+            for (const Gap& gap : gaps_) count *= gap.need - gap.after + 1 + ahead_of(gap);
             if (count > static_cast<double>(most)) return {};
             choice_.clear();
             try_from(0);
@@ -54,11 +54,24 @@ class Exact {
         const Gap& gap = gaps_[g];
         if (!gap.must()) try_from(g + 1);
         const std::int32_t first = std::max(gap.after, gap.in_host) + 1;
-        for (std::int32_t back = first; back <= (gap.prefetches() ? gap.need : first); ++back) {
-            choice_.push_back({gap, back});
-            try_from(g + 1);
-            choice_.pop_back();
-        }
+        for (std::int32_t back = first; back <= (gap.prefetches() ? gap.need : first); ++back)
+            try_with(g, back);
+        for (std::int32_t n = 0; n < ahead_of(gap); ++n) try_with(g, last_use_of(gap) + 1 + n);
+    }
+    void try_with(std::size_t g, std::int32_t back) {
+        choice_.push_back({gaps_[g], back});
+        try_from(g + 1);
+        choice_.pop_back();
+    }
+
+    std::int32_t last_use_of(const Gap& gap) const {
+        return rank_.tensors[static_cast<std::size_t>(gap.tensor)].uses.back();
+    }
+    /// Returns at how many operators of the step before the tensor may come back.
+    std::int32_t ahead_of(const Gap& gap) const {
+        return gap.part == GapPart::head
+                   ? static_cast<std::int32_t>(rank_.operators.size()) - last_use_of(gap)
+                   : 0;
     }
 
     const RankProgram& rank_;

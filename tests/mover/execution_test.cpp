@@ -101,7 +101,7 @@ void run_step(Execution& execution, std::uint64_t seed, Busy&& busy_us) {
 
 std::unique_ptr<Execution> execution_of(const Scene& scene, std::size_t rank = 0) {
     auto made = Execution::make(scene.program.ranks[rank], scene.step.plan.ranks[rank],
-                                scene.rooms.ranks[rank]);
+                                scene.step.plan.step_ticks, scene.rooms.ranks[rank]);
     EXPECT_TRUE(made.ok()) << made.status().message();
     return std::move(made).value();
 }
@@ -208,7 +208,7 @@ TEST(Execution, TensorsThatStayTakeMemoryWhenTheyAreAskedForAndCountBefore) {
     rank.tensors.push_back(
         {.kind = MemoryKind::parameters, .stays = true, .layer = 0, .bytes = bytes, .uses = {0}});
     const std::int64_t before = resident_bytes();
-    const auto made = Execution::make(rank, {{0}, {}, 0}, {bytes, {ticks_per_second, 0}});
+    const auto made = Execution::make(rank, {{0}, {}, 0}, 1, {bytes, {ticks_per_second, 0}});
     ASSERT_TRUE(made.ok());
     EXPECT_LT(resident_bytes() - before, bytes / 4);
     ASSERT_TRUE((*made)->begin_step().ok());

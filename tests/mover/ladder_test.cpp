@@ -14,20 +14,31 @@
 namespace gradcoll::mover {
 namespace {
 
+bool is_ahead(const ChosenMove& move) {
+    return move.gap.part == GapPart::head && move.prefetch_at > move.gap.need;
+}
+
 /// Sums up what the rank needs while each operator runs, if the moves are as fast as they have to
 /// be, and returns the most.
 std::int64_t need_of(const RankProgram& rank, const RankChoice& choice) {
     std::vector<std::int64_t> held = held_by_operator(rank);
     for (const ChosenMove& move : choice) {
-        const auto back = move.gap.prefetches() ? move.prefetch_at : move.gap.need;
-        for (std::int32_t op = move.gap.after + 1; op < back; ++op)
-            held[static_cast<std::size_t>(op)] -= move.gap.bytes;
+        const auto add = [&](std::int32_t from, std::int32_t end, std::int64_t bytes) {
+            for (std::int32_t op = from; op < end; ++op)
+                held[static_cast<std::size_t>(op)] += bytes;
+        };
+        add(move.gap.after + 1, move.gap.need, -move.gap.bytes);
+        if (!move.gap.prefetches()) continue;
+        // What comes ahead is back before the step ends, and as the next one begins.
+        if (is_ahead(move))
+            add(move.prefetch_at, static_cast<std::int32_t>(held.size()), move.gap.bytes);
+        add(is_ahead(move) ? 0 : move.prefetch_at, move.gap.need, move.gap.bytes);
     }
     return held.empty() ? 0 : *std::max_element(held.begin(), held.end());
 }
 
 TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
-    int rungs = 0;
+    int rungs = 0, ahead = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Chance chance(seed);
         const auto program = program_of(random_description(chance));
@@ -48,6 +59,12 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
             ASSERT_LE(need_of(rank, choice), need) << "seed " << seed;
             for (const ChosenMove& move : choice) {
                 if (!move.gap.prefetches()) continue;
+                if (is_ahead(move)) {
+                    const auto t = static_cast<std::size_t>(move.gap.tensor);
+                    ASSERT_GT(move.prefetch_at, rank.tensors[t].uses.back());
+                    ++ahead;
+                    continue;
+                }
                 ASSERT_GT(move.prefetch_at, move.gap.after);
                 ASSERT_LE(move.prefetch_at, move.gap.need);
                 ASSERT_GT(move.prefetch_at, move.gap.in_host);
@@ -56,6 +73,7 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
         }
     }
     EXPECT_GT(rungs, 2'000);
+    EXPECT_GT(ahead, 10);
 }
 
 /// Makes three layers that keep 100 bytes each.
@@ -95,9 +113,10 @@ bool are_same(const ChoiceFamily& a, const ChoiceFamily& b) {
         const MovableKinds& of = family.kinds;
         return std::tuple(of.activations, of.parameters, of.gradients, of.optimizer);
     };
-    return kinds(a) == kinds(b) &&
-           std::tuple(a.at_home, a.leaving, a.shares, a.pattern.prefer, a.pattern.margin) ==
-               std::tuple(b.at_home, b.leaving, b.shares, b.pattern.prefer, b.pattern.margin);
+    return kinds(a) == kinds(b) && std::tuple(a.at_home, a.leaving, a.shares, a.pattern.prefer,
+                                              a.pattern.margin, a.pattern.ahead) ==
+                                       std::tuple(b.at_home, b.leaving, b.shares, b.pattern.prefer,
+                                                  b.pattern.margin, b.pattern.ahead);
 }
 
 TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {

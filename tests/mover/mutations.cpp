@@ -47,12 +47,13 @@ void shift(Span& span, Tick by) {
 }
 
 /// Returns the start of the first other span of the stream that starts when this one ends, or
-/// later.
-Tick next_in_stream(const RankMoves& moves, const Move& move, Span Move::*span) {
+/// later, in this step or the next.
+Tick next_in_stream(const MovePlan& plan, std::size_t rank, const Move& move, Span Move::*span) {
     Tick next = std::numeric_limits<Tick>::max();
-    for (const Move& other : moves.moves)
-        if (&other != &move && (other.*span).start >= (move.*span).end)
-            next = std::min(next, (other.*span).start);
+    for (const Tick later : {Tick{0}, plan.step_ticks})
+        for (const Move& other : plan.ranks[rank].moves)
+            if ((&other != &move || later > 0) && (other.*span).start + later >= (move.*span).end)
+                next = std::min(next, (other.*span).start + later);
     return next;
 }
 
@@ -67,9 +68,8 @@ bool late_transfer(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
     const Move& move = at(subject.plan, place);
-    const Tick latest =
-        std::min(move.lives_in_host() ? subject.plan.step_ticks : move.prefetch.start,
-                 next_in_stream(subject.plan.ranks[place.rank], move, &Move::transfer));
+    const Tick latest = std::min(move.transfer.end + away_of(move, subject.plan.step_ticks),
+                                 next_in_stream(subject.plan, place.rank, move, &Move::transfer));
     shift(at(plan, place).transfer, latest - move.transfer.end + 1);
     return true;
 }
@@ -102,9 +102,12 @@ bool late_trigger(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
     Move& move = at(plan, place);
-    if (end_of_operator(subject, place.rank, move.needed_by - 1) <= move.prefetch.start)
-        return false;
-    move.prefetch_at = move.needed_by;
+    const std::int32_t latest =
+        move.is_ahead()
+            ? static_cast<std::int32_t>(subject.program.ranks[place.rank].operators.size())
+            : move.needed_by;
+    if (end_of_operator(subject, place.rank, latest - 1) <= move.prefetch.start) return false;
+    move.prefetch_at = latest;
     return true;
 }
 
@@ -133,8 +136,14 @@ bool before_it_comes(const Subject& subject, Chance& chance, MovePlan& plan) {
     return false;
 }
 
-bool other_step(const Subject&, Chance& chance, MovePlan& plan) {
-    plan.step_ticks += from_to(chance, 0, 1) == 0 ? 1 : -1;
+/// Lets the next step begin before the operators of this one have ended.
+bool short_step(const Subject& subject, Chance&, MovePlan& plan) {
+    Tick last = 0;
+    for (std::size_t r = 0; r < plan.ranks.size(); ++r)
+        last = std::max(
+            last, end_of_operator(subject, r,
+                                  static_cast<std::int32_t>(plan.ranks[r].starts.size()) - 1));
+    plan.step_ticks = last - 1;
     return true;
 }
 
@@ -180,10 +189,10 @@ std::int64_t held_at(const Subject& subject, std::size_t r, Tick tick) {
                   end_of_operator(subject, r, static_cast<std::int32_t>(n))))
             held += rank.operators[n].workspace_bytes;
     for (const Move& move : subject.plan.ranks[r].moves) {
-        const bool is_away = move.lives_in_host()
-                                 ? tick < move.prefetch.start || tick >= move.transfer.end
-                                 : is_at(move.transfer.end, move.prefetch.start);
-        if (is_away) held -= bytes_of(subject, r, move);
+        const Tick step = subject.plan.step_ticks;
+        const Tick back = move.transfer.end + away_of(move, step);
+        if (is_at(move.transfer.end, back) || is_at(move.transfer.end - step, back - step))
+            held -= bytes_of(subject, r, move);
     }
     return held;
 }
@@ -312,10 +321,10 @@ bool too_large_numbers(const Subject&, Chance& chance, MovePlan& plan) {
 }  // namespace
 
 void delay_prefetch(const MovePlan& plan, std::size_t rank, std::size_t move, MovePlan& out) {
-    const RankMoves& moves = plan.ranks[rank];
-    const Move& from = moves.moves[move];
-    const Tick latest = std::min(moves.starts[static_cast<std::size_t>(from.needed_by)],
-                                 next_in_stream(moves, from, &Move::prefetch));
+    const Move& from = plan.ranks[rank].moves[move];
+    const Tick latest =
+        std::min(from.prefetch.end + slack_of(plan.ranks[rank], from, plan.step_ticks),
+                 next_in_stream(plan, rank, from, &Move::prefetch));
     shift(out.ranks[rank].moves[move].prefetch, latest - from.prefetch.end + 1);
 }
 
@@ -329,7 +338,7 @@ const std::vector<Mutation>& mutations() {
         {"prefetch let go later than it starts", late_trigger},
         {"operator before the one before it", early_operator},
         {"operator before what it needs comes", before_it_comes},
-        {"step of another length", other_step},
+        {"step that is too short", short_step},
         {"pool too small", small_pool},
         {"two pieces of the pool on each other", one_on_another},
         {"a move left out that makes room", without_a_move},

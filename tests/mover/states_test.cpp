@@ -91,7 +91,8 @@ TEST(States, ThatDoNotFitTogetherLiveInTheHostAndComeLayerByLayer) {
     // The pictures show it, too.
     const auto in_host = host_memory_over_time(plan.rank(), plan.moves());
     EXPECT_GE(in_host.front().bytes, at_home);
-    for (const MemoryPoint& point : device_memory_over_time(plan.rank(), plan.moves())) {
+    for (const MemoryPoint& point :
+         device_memory_over_time(plan.rank(), plan.moves(), plan.step.plan.step_ticks)) {
         EXPECT_GE(point.bytes, 0);
         EXPECT_LE(point.bytes, most);
     }
@@ -105,7 +106,8 @@ TEST(States, ThatFitTogetherStayAtHomeInTheDevice) {
 TEST(States, OfTheHostKeepWhatIsInThemFromStepToStep) {
     const Planned plan = planned(row_of_layers(1), layers * (numbers * 6 + kept) + 2 * numbers * 12,
                                  optimizer_alone);
-    auto made = Execution::make(plan.rank(), plan.moves(), plan.rooms.ranks.front());
+    auto made = Execution::make(plan.rank(), plan.moves(), plan.step.plan.step_ticks,
+                                plan.rooms.ranks.front());
     ASSERT_TRUE(made.ok());
     Execution& execution = **made;
     const auto& rank = execution.rank();
@@ -144,7 +146,8 @@ TEST(States, KeepTheirBytesWhenAnotherPlanIsFollowed) {
     const Planned in_host =
         planned(description, layers * (numbers * 6 + kept) + 2 * numbers * 12, optimizer_alone);
     const RankRoom room = in_device.rooms.ranks.front();
-    auto made = Execution::make(in_device.rank(), in_device.moves(), room);
+    auto made =
+        Execution::make(in_device.rank(), in_device.moves(), in_device.step.plan.step_ticks, room);
     ASSERT_TRUE(made.ok());
     Execution& execution = **made;
     const auto& rank = execution.rank();
@@ -160,11 +163,13 @@ TEST(States, KeepTheirBytesWhenAnotherPlanIsFollowed) {
         std::memset(data, static_cast<int>(t + 1), bytes);
     });
     for (const Planned* next : {&in_host, &in_host, &in_device}) {
-        const Status taken = execution.follow(next->rank(), next->moves(), room);
+        const Status taken =
+            execution.follow(next->rank(), next->moves(), next->step.plan.step_ticks, room);
         ASSERT_TRUE(taken.ok()) << taken.message();
         ASSERT_TRUE(execution.begin_step().ok());
         EXPECT_EQ("a step is under way; end it first",
-                  execution.follow(next->rank(), next->moves(), room).message());
+                  execution.follow(next->rank(), next->moves(), next->step.plan.step_ticks, room)
+                      .message());
         for (std::int32_t n = 0; n < static_cast<std::int32_t>(rank.operators.size()); ++n) {
             ASSERT_TRUE(execution.begin_operator(n).ok());
             ASSERT_TRUE(execution.end_operator(n).ok());
@@ -253,7 +258,8 @@ TEST(Collectives, ASumInTheHostWorksWhereTheBytesAre) {
     description.parallel.reduce_in_host = true;
     description.cluster.host_memory_gbytes_per_s = 4;
     const Planned plan = planned(description, layers * (numbers * 18 + kept), optimizer_alone);
-    auto made = Execution::make(plan.rank(), plan.moves(), plan.rooms.ranks.front());
+    auto made = Execution::make(plan.rank(), plan.moves(), plan.step.plan.step_ticks,
+                                plan.rooms.ranks.front());
     ASSERT_TRUE(made.ok());
     Execution& execution = **made;
     const auto& rank = execution.rank();

@@ -32,7 +32,8 @@ class Changes {
 
 }  // namespace
 
-std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves) {
+std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves,
+                                                 Tick step_ticks) {
     const auto start = [&](std::int32_t op) { return moves.starts[static_cast<std::size_t>(op)]; };
     const auto span = [&](std::int32_t first, std::int32_t last) {
         return Span{start(first),
@@ -51,8 +52,15 @@ std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const 
     }
     for (const Move& move : moves.moves) {
         const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
-        if (move.lives_in_host()) changes.add(0, -bytes);
-        changes.add({move.transfer.end, move.prefetch.start}, -bytes);
+        const Tick back = move.transfer.end + away_of(move, step_ticks);
+        // What lives in the host is away from one step to the next, so both ends are seen; the
+        // curve ends with the step.
+        for (const Tick step : {Tick{0}, step_ticks}) {
+            const Span away{std::max<Tick>(move.transfer.end - step, 0), back - step};
+            if (away.start >= away.end || away.start >= step_ticks) continue;
+            changes.add(away.start, -bytes);
+            if (away.end < step_ticks) changes.add(away.end, bytes);
+        }
     }
     return changes.points();
 }

@@ -14,10 +14,12 @@ struct MemoryPoint {
     std::int64_t bytes = 0;
 };
 
-/// Returns what the rank's device holds: a tensor counts from the start of the operator that makes
-/// it, or of its PREFETCH, to the end of the operator that reads it last, or of its TRANSFER. There
-/// is at most one point for a tick, and only where the sum changes. Complexity: n log n.
-std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves);
+/// Returns what the rank's device holds in one of many steps of `step_ticks`: a tensor counts from
+/// the start of the operator that makes it, or of its PREFETCH, to the end of the operator that
+/// reads it last, or of its TRANSFER. There is at most one point for a tick, and only where the sum
+/// changes. Complexity: n log n.
+std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves,
+                                                 Tick step_ticks);
 
 /// Returns what the rank's pool in the host holds.
 std::vector<MemoryPoint> host_memory_over_time(const RankProgram& rank, const RankMoves& moves);

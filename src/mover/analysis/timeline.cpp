@@ -6,8 +6,10 @@
 namespace gradcoll::mover {
 
 Result<Starts> timeline_of(const Program& program) {
-    return run_in_order(program,
-                        [](std::size_t, std::size_t, Tick ready) -> Result<Tick> { return ready; });
+    auto starts = run_in_order(
+        program, [](std::size_t, std::size_t, Tick ready) { return std::optional(ready); });
+    if (starts) return *std::move(starts);
+    return Status(Code::invalid_argument, "the ranks wait for each other in a circle");
 }
 
 Tick end_of(const RankProgram& rank, const std::vector<Tick>& starts, std::int32_t op) {

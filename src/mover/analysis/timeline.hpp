@@ -2,6 +2,9 @@
 // for an operator that has no time yet.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "base/status.hpp"
 #include "mover/program/program.hpp"
 
@@ -9,15 +12,18 @@ namespace gradcoll::mover {
 
 /// Runs all ranks' operators, each after the one before it and after the operator of another rank
 /// that it needs. `start_of(rank, op, ready)` says when an operator starts, not before `ready`; it
-/// is called once for each operator, in the order of its rank. Errors: those of start_of;
-/// invalid_argument if ranks wait for each other in a circle. Complexity: linear in operators.
+/// is called once for each operator, in the order of its rank. Returns nothing as soon as start_of
+/// does, or if ranks wait for each other in a circle. Complexity: linear in operators.
 template <class StartOf>
-Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
+std::optional<Starts> run_in_order(const Program& program, StartOf&& start_of) {
     Starts starts(program.ranks.size());
     // waiting[r] lists the ranks that wait until rank r has come further.
     std::vector<std::vector<std::size_t>> waiting(program.ranks.size());
     std::vector<std::size_t> can_go;
-    for (std::size_t r = program.ranks.size(); r-- > 0;) can_go.push_back(r);
+    for (std::size_t r = program.ranks.size(); r-- > 0;) {
+        can_go.push_back(r);
+        starts[r].reserve(program.ranks[r].operators.size());
+    }
     std::size_t left = program.ranks.size();
     while (!can_go.empty()) {
         const std::size_t r = can_go.back();
@@ -39,8 +45,8 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
                     std::max(ready, starts[from][needed] +
                                         program.ranks[from].operators[needed].duration + op.delay);
             }
-            Result<Tick> start = start_of(r, n, ready);
-            if (!start.ok()) return start.status();
+            const std::optional<Tick> start = start_of(r, n, ready);
+            if (!start) return {};
             starts[r].push_back(*start);
         }
         if (starts[r].size() == operators.size()) --left;
@@ -50,12 +56,11 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
         for (const std::size_t other : waiting[r]) can_go.push_back(other);
         waiting[r].clear();
     }
-    if (left > 0)
-        return Status(Code::invalid_argument, "the ranks wait for each other in a circle");
-    return starts;
+    return left == 0 ? std::optional(std::move(starts)) : std::nullopt;
 }
 
-/// Returns when operators start if none waits for memory or moves.
+/// Returns when operators start if none waits for memory or moves. Errors: invalid_argument if
+/// ranks wait for each other in a circle.
 Result<Starts> timeline_of(const Program& program);
 
 /// Returns when an operator of the rank has ended; -1 stands for the begin of the step.

@@ -75,10 +75,14 @@ class Collectives {
 Status check_collectives(const Program& program, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
         const Collectives collectives(program, r, plan.ranks[r]);
-        for (const Move& move : plan.ranks[r].moves) {
-            GRADCOLL_TRY(collectives.check_clear(move, move.transfer, "the TRANSFER"));
-            GRADCOLL_TRY(collectives.check_clear(move, move.prefetch, "the PREFETCH"));
-        }
+        // A move meets collectives of its own step, and of the next one.
+        for (const Move& move : plan.ranks[r].moves)
+            for (const Tick step : {0, -1}) {
+                GRADCOLL_TRY(collectives.check_clear(move, in_step(move.transfer, step, plan),
+                                                     "the TRANSFER"));
+                GRADCOLL_TRY(collectives.check_clear(move, in_step(move.prefetch, step, plan),
+                                                     "the PREFETCH"));
+            }
         GRADCOLL_TRY(collectives.check_hosted());
     }
     return {};

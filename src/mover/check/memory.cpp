@@ -15,23 +15,20 @@ struct BytesChange {
     std::int64_t by = 0;
 };
 
-/// DeviceUse computes what a rank's device holds over time, by the plan.
+/// DeviceUse computes what a rank's device holds over the steps of a row.
 class DeviceUse {
   public:
-    DeviceUse(const RankProgram& rank, const RankMoves& moves, Tick step)
-        : rank_(rank), moves_(moves) {
-        for (const DeviceTensor& tensor : rank.tensors) add_tensor(tensor, step);
+    DeviceUse(const RankProgram& rank, const RankMoves& moves, const MovePlan& plan)
+        : rank_(rank), moves_(moves), plan_(plan) {
+        for (const DeviceTensor& tensor : rank.tensors) add_tensor(tensor);
         for (std::size_t n = 0; n < rank.operators.size(); ++n)
-            add(moves.starts[n], end_of_operator(static_cast<std::int32_t>(n)),
+            add({moves.starts[n], end_of_operator(static_cast<std::int32_t>(n))},
                 rank.operators[n].workspace_bytes);
         for (const Move& move : moves.moves) {
-            const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
-            if (move.lives_in_host()) {
-                add(0, move.prefetch.start, -bytes);
-                add(move.transfer.end, step, -bytes);
-            } else {
-                add(move.transfer.end, move.prefetch.start, -bytes);
-            }
+            // A tensor that lives in the host comes back in the next step, if it is not ahead.
+            const bool is_in_next = move.lives_in_host() && !move.is_ahead();
+            add({move.transfer.end, move.prefetch.start + (is_in_next ? plan.step_ticks : 0)},
+                -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
         }
         // Memory that is freed at a tick can be taken at the same tick.
         std::sort(changes_.begin(), changes_.end(), [](const BytesChange& a, const BytesChange& b) {
@@ -55,15 +52,22 @@ class DeviceUse {
     }
 
   private:
-    void add_tensor(const DeviceTensor& tensor, Tick step) {
-        if (tensor.stays) return add(0, step, tensor.bytes);
-        add(moves_.starts[static_cast<std::size_t>(tensor.uses.front())],
-            end_of_operator(tensor.uses.back()), tensor.bytes);
+    void add_tensor(const DeviceTensor& tensor) {
+        if (tensor.stays) return add({0, plan_.step_ticks}, tensor.bytes);
+        add({moves_.starts[static_cast<std::size_t>(tensor.uses.front())],
+             end_of_operator(tensor.uses.back())},
+            tensor.bytes);
     }
-    void add(Tick from, Tick to, std::int64_t bytes) {
-        if (from == to) return;
-        changes_.push_back({from, bytes});
-        changes_.push_back({to, -bytes});
+    /// Adds what is held for a while in each step of the row, and in the one before it.
+    void add(Span span, std::int64_t bytes) {
+        for (Tick step = -1; step < steps_in_a_row; ++step) {
+            const Span there = in_step(span, step, plan_);
+            const Tick from = std::max<Tick>(there.start, 0);
+            const Tick to = std::min(there.end, steps_in_a_row * plan_.step_ticks);
+            if (from >= to) continue;
+            changes_.push_back({from, bytes});
+            changes_.push_back({to, -bytes});
+        }
     }
     Tick end_of_operator(std::int32_t n) const {
         const auto index = static_cast<std::size_t>(n);
@@ -72,6 +76,7 @@ class DeviceUse {
 
     const RankProgram& rank_;
     const RankMoves& moves_;
+    const MovePlan& plan_;
     std::vector<BytesChange> changes_;
 };
 
@@ -137,7 +142,7 @@ Status check_pool(const Program& program, std::size_t r, const RankMoves& moves)
 
 Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
-        const DeviceUse memory(program.ranks[r], plan.ranks[r], plan.step_ticks);
+        const DeviceUse memory(program.ranks[r], plan.ranks[r], plan);
         const std::int64_t most = rooms.ranks[r].device_bytes;
         if (const auto held = memory.first_above(most); held.bytes > most)
             return broken("rank {}: {} bytes in the device at {}, {} are allowed", r, held.bytes,
@@ -149,7 +154,7 @@ Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& 
 std::vector<std::int64_t> peaks_of(const Program& program, const MovePlan& plan) {
     std::vector<std::int64_t> peaks;
     for (std::size_t r = 0; r < plan.ranks.size(); ++r)
-        peaks.push_back(DeviceUse(program.ranks[r], plan.ranks[r], plan.step_ticks)
+        peaks.push_back(DeviceUse(program.ranks[r], plan.ranks[r], plan)
                             .first_above(std::numeric_limits<std::int64_t>::max())
                             .bytes);
     return peaks;

@@ -19,6 +19,14 @@ Status broken(fmt::format_string<Values...> what, Values&&... values) {
             with_plain_characters(fmt::format(what, std::forward<Values>(values)...))};
 }
 
+/// So many steps in a row are looked at.
+inline constexpr Tick steps_in_a_row = 3;
+
+/// Returns the span in a later step of the row; a negative number is an earlier one.
+inline Span in_step(Span span, Tick step, const MovePlan& plan) {
+    return {span.start + step * plan.step_ticks, span.end + step * plan.step_ticks};
+}
+
 /// Checks that all numbers are small enough for the sums of the other rules.
 Status check_numbers(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_operators(const Program& program, const MovePlan& plan);

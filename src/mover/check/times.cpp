@@ -1,14 +1,15 @@
 // mover/check/times.cpp - rules for times: operators, moves, streams, rates.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "mover/check/rules.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
-/// The sum of such a start and a duration of at most longest_ticks does not overflow.
-constexpr Tick latest = Tick{1} << 61;
+/// The sum of such a start, a few steps and a duration of at most longest_ticks does not overflow.
+constexpr Tick latest = Tick{1} << 59;
 
 bool in_range(Span span) {
     return span.start >= 0 && span.start <= span.end && span.end <= latest;
@@ -24,7 +25,10 @@ Status check_move_numbers(const RankProgram& rank, std::size_t r, std::size_t m,
         return broken("rank {}, move {}: goes after operator {} and is needed by {}; there are {}",
                       r, m, move.after, move.needed_by, operators);
     const std::int32_t before = move.lives_in_host() ? -1 : move.after;
-    if (move.prefetch_at <= before || move.prefetch_at > move.needed_by)
+    const bool is_between = move.is_ahead()
+                                ? move.prefetch_at <= operators
+                                : move.prefetch_at > before && move.prefetch_at <= move.needed_by;
+    if (!is_between)
         return broken("rank {}, move {}: is fetched at operator {}, which is not between {} and {}",
                       r, m, move.prefetch_at, before, move.needed_by);
     if (!in_range(move.transfer) || !in_range(move.prefetch))
@@ -67,9 +71,10 @@ bool are_next(const DeviceTensor& tensor, std::int32_t after, std::int32_t next)
     return *(found - 1) == after;
 }
 
-Status check_move(const Program& program, std::size_t r, const Lane& lane, const RankMoves& moves,
+Status check_move(const Program& program, std::size_t r, const Lane& lane, const MovePlan& plan,
                   const Move& move) {
     const RankProgram& rank = program.ranks[r];
+    const RankMoves& moves = plan.ranks[r];
     const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(move.tensor)];
     const auto end_of_operator = [&](std::int32_t n) {
         const auto index = static_cast<std::size_t>(n);
@@ -94,14 +99,21 @@ Status check_move(const Program& program, std::size_t r, const Lane& lane, const
         if (span.end - span.start < least)
             return broken("{}: {} bytes in {} ticks, they take {}", what(), tensor.bytes,
                           span.end - span.start, least);
-    if (!move.lives_in_host() && move.prefetch.start < move.transfer.end)
-        return broken("{} comes back at {}, before it is gone at {}", what(), move.prefetch.start,
+    // A tensor that lives in the host may come back in the next step only.
+    const bool is_in_next = move.lives_in_host() && !move.is_ahead();
+    const Tick comes = move.prefetch.start + (is_in_next ? plan.step_ticks : 0);
+    if (comes < move.transfer.end)
+        return broken("{} comes back at {}, before it is gone at {}", what(), comes,
                       move.transfer.end);
     if (move.prefetch.start < end_of_operator(move.prefetch_at - 1))
         return broken("{} comes back at {}, before operator {} has ended at {}", what(),
                       move.prefetch.start, move.prefetch_at - 1,
                       end_of_operator(move.prefetch_at - 1));
-    const Tick needed = moves.starts[static_cast<std::size_t>(move.needed_by)];
+    if (move.is_ahead() && move.prefetch.start >= plan.step_ticks)
+        return broken("{} comes ahead at {}, when the step is over at {}", what(),
+                      move.prefetch.start, plan.step_ticks);
+    const Tick needed = moves.starts[static_cast<std::size_t>(move.needed_by)] +
+                        (move.is_ahead() ? plan.step_ticks : 0);
     if (move.prefetch.end > needed)
         return broken("{} is back at {}, operator {} needs it at {}", what(), move.prefetch.end,
                       move.needed_by, needed);
@@ -109,17 +121,19 @@ Status check_move(const Program& program, std::size_t r, const Lane& lane, const
 }
 
 /// Checks that the moves of one direction follow each other; `span` is the member of Move for it.
-Status check_stream(const Program& program, std::size_t r, const RankMoves& moves, Span Move::*span,
+Status check_stream(const Program& program, std::size_t r, const MovePlan& plan, Span Move::*span,
                     const char* direction) {
-    std::vector<const Move*> order;
-    for (const Move& move : moves.moves) order.push_back(&move);
+    std::vector<std::pair<Span, const Move*>> order;
+    for (Tick step = 0; step < steps_in_a_row; ++step)
+        for (const Move& move : plan.ranks[r].moves)
+            order.emplace_back(in_step(move.*span, step, plan), &move);
     std::sort(order.begin(), order.end(),
-              [&](const Move* a, const Move* b) { return (a->*span).start < (b->*span).start; });
+              [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
     for (std::size_t m = 1; m < order.size(); ++m)
-        if ((order[m]->*span).start < (order[m - 1]->*span).end)
+        if (order[m].first.start < order[m - 1].first.end)
             return broken("{}: its {} starts at {}, the one of {} ends at {}",
-                          name_of(program, r, *order[m]), direction, (order[m]->*span).start,
-                          name_of(program, r, *order[m - 1]), (order[m - 1]->*span).end);
+                          name_of(program, r, *order[m].second), direction, order[m].first.start,
+                          name_of(program, r, *order[m - 1].second), order[m - 1].first.end);
     return {};
 }
 
@@ -152,6 +166,8 @@ Status check_rate(const Sharing& sharing, std::vector<RateChange>& changes) {
 }  // namespace
 
 Status check_numbers(const Program& program, const Rooms& rooms, const MovePlan& plan) {
+    if (plan.step_ticks < 0 || plan.step_ticks > latest)
+        return broken("the step lasts {} ticks, not from 0 to {}", plan.step_ticks, latest);
     if (plan.ranks.size() != program.ranks.size() || rooms.ranks.size() != program.ranks.size())
         return broken("the plan is for {} ranks, there are {}", plan.ranks.size(),
                       program.ranks.size());
@@ -182,10 +198,9 @@ Status check_operators(const Program& program, const MovePlan& plan) {
             ended = start + op.duration;
         }
         last = std::max(last, ended);
-        for (const Move& move : plan.ranks[r].moves) last = std::max(last, move.transfer.end);
     }
-    if (plan.step_ticks != last)
-        return broken("the step lasts {} ticks, the plan says {}", last, plan.step_ticks);
+    if (plan.step_ticks < last)
+        return broken("operators end at {}, the next step begins at {}", last, plan.step_ticks);
     return {};
 }
 
@@ -195,7 +210,7 @@ Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& p
         // between the same two.
         std::set<std::pair<std::int32_t, std::int32_t>> seen;
         for (const Move& move : plan.ranks[r].moves) {
-            GRADCOLL_TRY(check_move(program, r, rooms.ranks[r].lane, plan.ranks[r], move));
+            GRADCOLL_TRY(check_move(program, r, rooms.ranks[r].lane, plan, move));
             // A tensor that lives in the host is away as the step begins, so that counts as a gap,
             // too.
             if (!seen.emplace(move.tensor, move.after).second ||
@@ -209,8 +224,8 @@ Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& p
 
 Status check_streams(const Program& program, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
-        GRADCOLL_TRY(check_stream(program, r, plan.ranks[r], &Move::transfer, "TRANSFER"));
-        GRADCOLL_TRY(check_stream(program, r, plan.ranks[r], &Move::prefetch, "PREFETCH"));
+        GRADCOLL_TRY(check_stream(program, r, plan, &Move::transfer, "TRANSFER"));
+        GRADCOLL_TRY(check_stream(program, r, plan, &Move::prefetch, "PREFETCH"));
     }
     return {};
 }
@@ -226,15 +241,18 @@ Status check_rates(const Program& program, const Rooms& rooms, const MovePlan& p
                 way.push_back({span.start, of_span});
                 way.push_back({span.end, -of_span});
             };
-            for (const Move& move : plan.ranks[r].moves) {
-                add(out, move.transfer, rate);
-                add(back, move.prefetch, rate);
-            }
             // A collective goes both ways at once.
             const std::int64_t held_rate = rooms.ranks[r].one_way_at_a_time ? rate / 2 : rate;
-            for (const Span& held : held_spans(program.ranks[r], plan.ranks[r])) {
-                add(out, held, held_rate);
-                add(back, held, held_rate);
+            const auto held = held_spans(program.ranks[r], plan.ranks[r]);
+            for (Tick step = 0; step < steps_in_a_row; ++step) {
+                for (const Move& move : plan.ranks[r].moves) {
+                    add(out, in_step(move.transfer, step, plan), rate);
+                    add(back, in_step(move.prefetch, step, plan), rate);
+                }
+                for (const Span& span : held) {
+                    add(out, in_step(span, step, plan), held_rate);
+                    add(back, in_step(span, step, plan), held_rate);
+                }
             }
         }
         GRADCOLL_TRY(check_rate(sharing, out));

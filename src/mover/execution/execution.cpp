@@ -18,16 +18,15 @@ Status no_memory(std::int64_t bytes, const char* what) {
 
 }  // namespace
 
-Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
+Execution::Execution(RankProgram rank, RankMoves moves, Tick step_ticks, const RankRoom& room,
                      std::unique_ptr<Machine> machine)
     : rank_(std::move(rank)),
       moves_(std::move(moves)),
-      order_(order_of(rank_, moves_)),
+      order_(order_of(rank_, moves_, step_ticks)),
       lane_(room.lane),
       machine_(std::move(machine)),
       memory_(*machine_, room.device_bytes),
       tensors_(rank_.tensors.size()),
-      where_(moves_.moves.size()),
       granted_(rank_.operators.size()),
       lives_in_host_(rank_.tensors.size()),
       is_moved_(rank_.tensors.size()),
@@ -35,11 +34,12 @@ Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
       measured_(rank_.operators.size()) {}
 
 Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves moves,
-                                                   const RankRoom& room,
+                                                   Tick step_ticks, const RankRoom& room,
                                                    std::unique_ptr<Machine> machine) {
     std::unique_ptr<Execution> made(
-        new Execution(std::move(rank), std::move(moves), room, std::move(machine)));
+        new Execution(std::move(rank), std::move(moves), step_ticks, room, std::move(machine)));
     GRADCOLL_TRY(made->take_memory());
+    made->begin_plan();
     made->start_threads();
     return made;
 }
@@ -142,11 +142,15 @@ Status Execution::begin_step() {
     const std::scoped_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
     if (!failure_.ok()) return failure_;
-    for (std::size_t m = 0; m < where_.size(); ++m)
-        where_[m] = moves_.moves[m].lives_in_host() ? Where::host : Where::waiting;
+    // What is fetched ahead comes now, for the first step.
+    if (step_ == 0)
+        for (const Claim& claim : order_.claims)
+            if (claim.is_ahead) ask(claim);
+    ++step_;
+    for (const std::size_t m : order_.transfers) sends_.push_back({m, step_});
     std::fill(granted_.begin(), granted_.end(), 0);
     std::fill(measured_.begin(), measured_.end(), Span{});
-    next_claim_ = next_transfer_ = sent_ = fetched_ = 0;
+    next_claim_ = 0;
     ended_ = -1;
     current_ = {};
     current_.steps = figures_.steps;
@@ -191,14 +195,14 @@ Status Execution::begin_operator(std::int32_t op) {
 }
 
 Status Execution::wait_for(std::int32_t op) {
-    const auto are_all = [&](const std::vector<std::size_t>& moves, Where where) {
+    const auto have_all = [&](const std::vector<std::size_t>& moves, std::int64_t Trips::*done) {
         return std::all_of(moves.begin(), moves.end(),
-                           [&](std::size_t m) { return where_[m] == where; });
+                           [&](std::size_t m) { return trips_[m].*done >= step_; });
     };
     const auto are_here = [&] {
         return !failure_.ok() ||
-               (are_all(order_.needed_by[index_of(op)], Where::back) &&
-                are_all(order_.gone_by[index_of(op)], Where::host) && is_clear(op));
+               (have_all(order_.needed_by[index_of(op)], &Trips::back) &&
+                have_all(order_.gone_by[index_of(op)], &Trips::left) && is_clear(op));
     };
     const auto has_memory = [&] { return !failure_.ok() || granted_[index_of(op)] != 0; };
     std::unique_lock lock(mutex_);
@@ -246,14 +250,12 @@ Status Execution::end_operator(std::int32_t op) {
 }
 
 Status Execution::end_step() {
-    std::unique_lock lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (!in_step_ || in_operator_ || index_of(ended_ + 1) != rank_.operators.size())
         return {Code::invalid_argument,
                 fmt::format("the step has not come to its end: {} of {} operators have ended",
                             ended_ + 1, rank_.operators.size())};
     current_.step = measured_.empty() ? 0 : measured_.back().end;
-    const std::size_t moves = moves_.moves.size();
-    changed_.wait(lock, [&] { return !failure_.ok() || (fetched_ == moves && sent_ == moves); });
     GRADCOLL_TRY(Status(failure_));
     in_step_ = false;
     has_measured_ = true;
@@ -267,6 +269,8 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     if (tensor < 0 || index_of(tensor) >= tensors_.size())
         return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
                                                           tensor, tensors_.size() - 1));
+    std::unique_lock lock(mutex_);
+    if (!in_step_ && lives_in_host_[index_of(tensor)] != nullptr) GRADCOLL_TRY(drain(lock));
     if (const Move* move = hosted_for(tensor, in_operator_ ? ended_ + 1 : -1); move != nullptr)
         return in_host(*move);
     const DeviceTensor& described = rank_.tensors[index_of(tensor)];
@@ -277,7 +281,6 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     if (!is_used)
         return Status(Code::invalid_argument,
                       fmt::format("tensor is {}, which the operator at work does not use", tensor));
-    const std::scoped_lock lock(mutex_);
     if (described.stays)
         GRADCOLL_TRY(place_zeros(index_of(tensor)));
     else if (tensors_[index_of(tensor)] == nullptr)
@@ -288,7 +291,12 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
 /// Returns the move that has the tensor in the host now, if the program may look at it: between
 /// steps, or because `op` works on it there. Otherwise null.
 const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
-    if (!in_step_) return lives_in_host_[index_of(tensor)];
+    if (!in_step_) {
+        const Move* home = lives_in_host_[index_of(tensor)];
+        const bool is_there =
+            home != nullptr && is_in_host(static_cast<std::size_t>(home - moves_.moves.data()));
+        return is_there ? home : nullptr;
+    }
     if (op < 0) return nullptr;
     for (const std::size_t m : order_.gone_by[index_of(op)])
         if (moves_.moves[m].tensor == tensor) return &moves_.moves[m];
@@ -302,7 +310,7 @@ void Execution::claim_until(std::int32_t op) {
     while (next_claim_ < order_.claims.size()) {
         const Claim& claim = order_.claims[next_claim_];
         if (claim.is_move ? claim.after >= op : std::cmp_greater(claim.index, op)) break;
-        asked_.push_back(claim);
+        ask(claim);
         ++next_claim_;
     }
 }
@@ -313,16 +321,20 @@ void Execution::claim_after(std::int32_t op) {
     for (; next_claim_ < order_.claims.size(); ++next_claim_) {
         const Claim& claim = order_.claims[next_claim_];
         if (!claim.is_move || claim.after > op) break;
-        asked_.push_back(claim);
+        ask(claim);
     }
 }
 
+void Execution::ask(const Claim& claim) {
+    asked_.push_back({claim, step_});
+}
+
 void Execution::grant() {
-    for (; !asked_.empty() && asked_.front().bytes <= free_; asked_.pop_front()) {
-        const Claim& claim = asked_.front();
+    for (; !asked_.empty() && asked_.front().claim.bytes <= free_; asked_.pop_front()) {
+        const auto& [claim, step] = asked_.front();
         free_ -= claim.bytes;
         if (claim.is_move)
-            fetches_.push_back(claim.index);
+            fetches_.push_back({claim.index, step});
         else
             granted_[claim.index] = 1;
     }
@@ -330,20 +342,54 @@ void Execution::grant() {
 
 // ---- the streams
 
+/// Forgets the moves of another plan: what lives in the host is there.
+void Execution::begin_plan() {
+    trips_.assign(moves_.moves.size(), {});
+    step_ = 0;
+    sent_ = fetched_ = static_cast<std::int64_t>(moves_.moves.size());
+    for (std::size_t m = 0; m < trips_.size(); ++m) {
+        trips_[m].left = moves_.moves[m].lives_in_host() ? 1 : 0;
+        fetched_ -= moves_.moves[m].is_ahead() ? 1 : 0;
+    }
+}
+
 bool Execution::can_send() const {
-    if (!in_step_ || next_transfer_ == order_.transfers.size()) return false;
-    const std::size_t m = order_.transfers[next_transfer_];
+    if (sends_.empty()) return false;
+    const auto [m, step] = sends_.front();
+    if (moves_.moves[m].lives_in_host() && trips_[m].back < step) return false;
+    const auto operators = static_cast<std::int64_t>(rank_.operators.size());
+    if (!draining_ && step * operators + order_.sent_after[m] > step_ * operators + ended_)
+        return false;
     const auto& before = order_.place_after[m];
-    const bool is_there = !moves_.moves[m].lives_in_host() || where_[m] == Where::back;
-    return is_there && order_.sent_after[m] <= ended_ &&
-           std::all_of(before.begin(), before.end(),
-                       [&](std::size_t other) { return where_[other] == Where::back; });
+    return std::all_of(before.begin(), before.end(),
+                       [&, step = step](std::size_t other) { return trips_[other].back >= step; });
+}
+
+bool Execution::can_fetch() const {
+    if (fetches_.empty()) return false;
+    const auto [m, step] = fetches_.front();
+    return trips_[m].left >= step + (moves_.moves[m].is_ahead() ? 1 : 0);
 }
 
 /// Returns whether the moves that the plan has before a collective have ended.
 bool Execution::is_clear(std::int32_t op) const {
     const MoveOrder::Ended& before = order_.ended_before[index_of(op)];
-    return sent_ >= before.transfers && fetched_ >= before.prefetches;
+    const std::int64_t earlier = (step_ - 1) * static_cast<std::int64_t>(moves_.moves.size());
+    return sent_ - earlier >= static_cast<std::int64_t>(before.transfers) &&
+           fetched_ - earlier >= static_cast<std::int64_t>(before.prefetches);
+}
+
+bool Execution::is_idle() const {
+    return asked_.empty() && sends_.empty() && fetches_.empty() && under_way_ == 0;
+}
+
+/// Waits, between steps, until nothing is under way.
+Status Execution::drain(std::unique_lock<std::mutex>& lock) {
+    draining_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !failure_.ok() || is_idle(); });
+    draining_ = false;
+    return failure_;
 }
 
 /// Records the failure and wakes all waiting threads.
@@ -352,29 +398,39 @@ void Execution::fail(Status failure) {
     changed_.notify_all();
 }
 
+/// Counts a move that has ended for the step in which it started, which is the one under way or the
+/// last one, and returns the figures of that step.
+ExecutionFigures& Execution::count(const Trip& trip, Tick took) {
+    ExecutionFigures& figures = in_step_ && trip.step == step_ ? current_ : figures_;
+    figures.moving += took;
+    figures.moved_bytes += rank_.tensors[index_of(moves_.moves[trip.move].tensor)].bytes;
+    return figures;
+}
+
 void Execution::send() {
     std::unique_lock lock(mutex_);
     for (;;) {
         changed_.wait(lock, [&] { return stop_ || can_send(); });
         if (stop_) return;
-        const std::size_t m = order_.transfers[next_transfer_++];
-        const Move& move = moves_.moves[m];
+        const Trip trip = sends_.front();
+        sends_.pop_front();
+        ++under_way_;
+        const Move& move = moves_.moves[trip.move];
         const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
-        where_[m] = Where::leaving;
         const std::byte* from = tensors_[index_of(move.tensor)];
         lock.unlock();
         const auto took = machine_->move(Way::out, in_host(move), from, bytes, lane_);
         lock.lock();
+        --under_way_;
         if (!took.ok()) {
             fail(took.status());
             continue;
         }
         remove(index_of(move.tensor));
-        where_[m] = Where::host;
+        ++trips_[trip.move].left;
         ++sent_;
         free_ += bytes;
-        current_.moving += *took;
-        current_.moved_bytes += bytes;
+        count(trip, *took);
         grant();
         changed_.notify_all();
     }
@@ -383,32 +439,29 @@ void Execution::send() {
 void Execution::fetch() {
     std::unique_lock lock(mutex_);
     for (;;) {
-        changed_.wait(lock, [&] {
-            return stop_ || (!fetches_.empty() && where_[fetches_.front()] == Where::host);
-        });
+        changed_.wait(lock, [&] { return stop_ || can_fetch(); });
         if (stop_) return;
-        const std::size_t m = fetches_.front();
+        const Trip trip = fetches_.front();
         fetches_.pop_front();
-        const Move& move = moves_.moves[m];
+        const Move& move = moves_.moves[trip.move];
         const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
         if (Status placed = place(index_of(move.tensor)); !placed.ok()) {
             fail(std::move(placed));
             continue;
         }
-        where_[m] = Where::coming;
+        ++under_way_;
         std::byte* to = tensors_[index_of(move.tensor)];
         lock.unlock();
         const auto took = machine_->move(Way::in, to, in_host(move), bytes, lane_);
         lock.lock();
+        --under_way_;
         if (!took.ok()) {
             fail(took.status());
             continue;
         }
-        where_[m] = Where::back;
-        current_.moving += *took;
-        current_.moved_bytes += bytes;
-        ++current_.moves;
+        ++trips_[trip.move].back;
         ++fetched_;
+        ++count(trip, *took).moves;
         changed_.notify_all();
     }
 }

@@ -5,9 +5,12 @@
 
 namespace gradcoll::mover {
 
-Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room) {
-    const std::scoped_lock lock(mutex_);
+Status Execution::follow(RankProgram rank, RankMoves moves, Tick step_ticks, const RankRoom& room) {
+    std::unique_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
+    if (!failure_.ok()) return failure_;
+    GRADCOLL_TRY(drain(lock));
+    failure_ = send_home();
     if (!failure_.ok()) return failure_;
     // The moves that say where tensors lived are kept until their bytes are in their new place.
     const RankMoves old_moves = std::exchange(moves_, std::move(moves));
@@ -15,8 +18,8 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     for (const Move& move : old_moves.moves)
         if (move.lives_in_host()) lived[index_of(move.tensor)] = &move;
     rank_ = std::move(rank);
-    order_ = order_of(rank_, moves_);
-    where_.resize(moves_.moves.size());
+    order_ = order_of(rank_, moves_, step_ticks);
+    begin_plan();
     lane_ = room.lane;
     has_measured_ = false;
     const Pool old_pool = std::move(pool_);
@@ -24,6 +27,19 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     failure_ = take_pool();
     if (failure_.ok()) failure_ = settle_states(lived, old_pool.get());
     return failure_;
+}
+
+/// Takes what was fetched ahead back to where it lives.
+Status Execution::send_home() {
+    for (std::size_t m = 0; m < moves_.moves.size(); ++m) {
+        const Move& move = moves_.moves[m];
+        if (!move.lives_in_host() || is_in_host(m)) continue;
+        const std::size_t t = index_of(move.tensor);
+        GRADCOLL_TRY(machine_->copy(in_host(move), tensors_[t], rank_.tensors[t].bytes));
+        remove(t);
+        free_ += rank_.tensors[t].bytes;
+    }
+    return {};
 }
 
 /// Moves tensors that stay between device and host. Those that leave the device go first, to make

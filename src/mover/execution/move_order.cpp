@@ -52,16 +52,19 @@ std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
     for (std::size_t m = 0; m < moves.moves.size(); ++m) {
         const Move& move = moves.moves[m];
         const auto ended = std::upper_bound(ends.begin(), ends.end(), move.prefetch.start);
-        const auto after =
-            std::min(static_cast<std::int32_t>(ended - ends.begin()) - 1, move.needed_by - 1);
-        timed.push_back({move.prefetch.start, {true, m, after, bytes_of(rank, move)}});
+        auto after = static_cast<std::int32_t>(ended - ends.begin()) - 1;
+        if (!move.is_ahead()) after = std::min(after, move.needed_by - 1);
+        timed.push_back(
+            {move.prefetch.start, {true, m, after, bytes_of(rank, move), move.is_ahead()}});
     }
+    const auto operators = static_cast<std::int32_t>(rank.operators.size());
     // The claim of a PREFETCH comes before that of the operator that needs it, even if it takes no
     // time.
     const auto key = [&](const std::pair<Tick, Claim>& entry) {
         const Claim& claim = entry.second;
-        const std::int32_t op = claim.is_move ? moves.moves[claim.index].needed_by
-                                              : static_cast<std::int32_t>(claim.index);
+        const std::int32_t op =
+            claim.is_move ? moves.moves[claim.index].needed_by + (claim.is_ahead ? operators : 0)
+                          : static_cast<std::int32_t>(claim.index);
         return std::tuple(entry.first, op, !claim.is_move, claim.index);
     };
     std::sort(timed.begin(), timed.end(),
@@ -73,24 +76,30 @@ std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
 
 /// Makes all that the plan has before a collective that holds the lane end before it, and the rest
 /// begin after it. The claims of PREFETCHs already make those begin after it.
-void keep_off_collectives(const RankProgram& rank, const RankMoves& moves, MoveOrder& order) {
+void keep_off_collectives(const RankProgram& rank, const RankMoves& moves, Tick step_ticks,
+                          MoveOrder& order) {
+    const auto operators = static_cast<std::int32_t>(rank.operators.size());
     for (std::size_t n = 0; n < rank.operators.size(); ++n) {
         if (!rank.operators[n].holds_lane) continue;
         const Tick start = moves.starts[n], end = start + rank.operators[n].duration;
         MoveOrder::Ended& before = order.ended_before[n];
         for (std::size_t m = 0; m < moves.moves.size(); ++m) {
             const Move& move = moves.moves[m];
-            if (move.transfer.end <= start) ++before.transfers;
-            if (move.prefetch.end <= start) ++before.prefetches;
-            if (move.transfer.start >= end)
-                order.sent_after[m] = std::max(order.sent_after[m], static_cast<std::int32_t>(n));
+            const auto op = static_cast<std::int32_t>(n);
+            for (const Tick earlier : {Tick{0}, step_ticks}) {
+                if (move.transfer.end - earlier <= start) ++before.transfers;
+                if (move.prefetch.end - earlier <= start) ++before.prefetches;
+                if (move.transfer.start - earlier >= end)
+                    order.sent_after[m] =
+                        std::max(order.sent_after[m], op + (earlier == 0 ? 0 : operators));
+            }
         }
     }
 }
 
 }  // namespace
 
-MoveOrder order_of(const RankProgram& rank, const RankMoves& moves) {
+MoveOrder order_of(const RankProgram& rank, const RankMoves& moves, Tick step_ticks) {
     MoveOrder order;
     const std::size_t operators = rank.operators.size();
     order.needed_by.resize(operators);
@@ -126,7 +135,7 @@ MoveOrder order_of(const RankProgram& rank, const RankMoves& moves) {
         order.place_after[m] =
             places.take(m, move.host_offset, move.host_offset + bytes_of(rank, move));
     }
-    keep_off_collectives(rank, moves, order);
+    keep_off_collectives(rank, moves, step_ticks, order);
     return order;
 }
 

@@ -55,9 +55,9 @@ std::int64_t most_of(const std::vector<MemoryPoint>& points) {
 
 std::string panel(std::size_t r, const RankProgram& rank, const RankMoves& moves,
                   std::int64_t may_hold, Scale scale, Tick end) {
-    const auto device = device_memory_over_time(rank, moves);
+    const auto device = device_memory_over_time(rank, moves, end);
     const auto host = host_memory_over_time(rank, moves);
-    const auto unmoved = device_memory_over_time(rank, {moves.starts, {}, 0});
+    const auto unmoved = device_memory_over_time(rank, {moves.starts, {}, 0}, end);
     const std::int64_t most = std::max(most_of(unmoved), most_of(host));
     scale.bytes = 1.05 * static_cast<double>(most);
     std::string text;
@@ -102,9 +102,7 @@ std::string time_axis(double y, Tick end) {
 }  // namespace
 
 std::string drawing_of(const Program& program, const Rooms& rooms, const MovePlan& plan) {
-    Tick end = std::max<Tick>(plan.step_ticks, 1);
-    for (const RankMoves& rank : plan.ranks)
-        for (const Move& move : rank.moves) end = std::max(end, move.prefetch.end);
+    const Tick end = std::max<Tick>(plan.step_ticks, 1);
     std::string text = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "font-family=\"sans-serif\" font-size=\"12\">\n"

@@ -202,10 +202,8 @@ std::string csv_of(const Program& program, const MovePlan& plan) {
                                move.after, move.needed_by, span.start, span.end, slack,
                                move.host_offset);
             };
-            const Tick needed = plan.ranks[r].starts[static_cast<std::size_t>(move.needed_by)];
-            const Tick until = move.lives_in_host() ? plan.step_ticks : move.prefetch.start;
-            line("TRANSFER", move.transfer, until - move.transfer.end);
-            line("PREFETCH", move.prefetch, needed - move.prefetch.end);
+            line("TRANSFER", move.transfer, away_of(move, plan.step_ticks));
+            line("PREFETCH", move.prefetch, slack_of(plan.ranks[r], move, plan.step_ticks));
         }
     return text;
 }

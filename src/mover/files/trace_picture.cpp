@@ -49,7 +49,7 @@ class PlanTrace {
             add_title(r, "thread_name", static_cast<int>(lane), title);
         for (std::size_t n = 0; n < rank.operators.size(); ++n) add_operator(r, n);
         for (const Move& move : moves.moves) add_move(r, move);
-        add_counter(r, "device memory", device_memory_over_time(rank, moves));
+        add_counter(r, "device memory", device_memory_over_time(rank, moves, plan_.step_ticks));
         add_counter(r, "host memory", host_memory_over_time(rank, moves));
     }
 
@@ -87,12 +87,13 @@ class PlanTrace {
         const DeviceTensor& tensor =
             program_.ranks[r].tensors[static_cast<std::size_t>(move.tensor)];
         const std::string name = label_of(program_, tensor);
-        const Tick needed = plan_.ranks[r].starts[static_cast<std::size_t>(move.needed_by)];
+        const Tick slack = slack_of(plan_.ranks[r], move, plan_.step_ticks);
+        const Tick needed = move.prefetch.end + slack;
         add_slice(r, Row::out, "TRANSFER " + name, move.transfer,
                   fmt::format(R"("bytes":{},"after":{})", tensor.bytes, move.after));
         add_slice(r, Row::in, "PREFETCH " + name, move.prefetch,
                   fmt::format(R"("bytes":{},"needed by":{},"slack_ns":{})", tensor.bytes,
-                              move.needed_by, needed - move.prefetch.end));
+                              move.needed_by, slack));
         ++arrows_;
         if (move.lives_in_host()) {
             add_arrow(r, 's', Row::in, move.prefetch.start);

@@ -39,7 +39,7 @@ class RankBound {
               const std::vector<Tick>& starts, const std::vector<Tick>& rest)
         : rank_(rank), room_(room), starts_(starts), rest_(rest), held_(held_by_operator(rank)) {
         gaps_ = gaps_of(rank, room.lane, kinds);
-        for (const std::int32_t tensor : may_live_in_host(rank, kinds)) may_be_home(tensor);
+        states_ = may_live_in_host(rank, kinds);
     }
 
     Tick shortest() const {
@@ -47,7 +47,7 @@ class RankBound {
         std::vector<std::size_t> order(held_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         for (const std::size_t op : needing_most(order))
-            longest = std::max(longest, until_gone(op));
+            longest = std::max({longest, until_gone(op), crossing(missing_at(op))});
         std::reverse(order.begin(), order.end());
         for (const std::size_t op : needing_most(order))
             longest = std::max(longest, until_back(op));
@@ -74,14 +74,6 @@ class RankBound {
     Tick end_at(std::int32_t op) const { return end_of(rank_, starts_, op); }
     bool is_around(const Gap& gap, std::size_t op) const {
         return std::cmp_less(gap.after, op) && std::cmp_greater(gap.need, op);
-    }
-
-    /// A tensor that may live in the host needs no TRANSFER before its first use, but one after its
-    /// last, and after that no PREFETCH in this step.
-    void may_be_home(std::int32_t tensor) {
-        const DeviceTensor& state = rank_.tensors[static_cast<std::size_t>(tensor)];
-        first_home_ = std::min(first_home_, end_at(state.uses.back()));
-        states_.push_back(tensor);
     }
 
     /// Returns the bytes of the states that `is_home` holds for.
@@ -114,24 +106,15 @@ class RankBound {
         }
         std::sort(batches.begin(), batches.end(),
                   [](const Batch& a, const Batch& b) { return a.from < b.from; });
-        // The more is at home as the step begins, the less goes before the operator, and the more
-        // after the last uses. The best is where both are as long.
-        std::int64_t least = 0, most = std::min(at_home_before(op), missing_at(op));
-        const auto before = [&](std::int64_t home) {
-            return crossed_by(batches, missing_at(op) - home, room_.lane) + rest_[op];
-        };
-        const auto after = [&](std::int64_t home) {
-            return home == 0 ? 0 : crossed_by({{first_home_, home}}, home, room_.lane);
-        };
-        while (least < most) {
-            const std::int64_t middle = least + (most - least) / 2;
-            if (after(middle) >= before(middle))
-                most = middle;
-            else
-                least = middle + 1;
-        }
-        const Tick here = std::max(before(least), after(least));
-        return least == 0 ? here : std::min(here, std::max(before(least - 1), after(least - 1)));
+        // What is used later only may have gone in the step before.
+        const std::int64_t going = missing_at(op) - at_home_before(op);
+        return going <= 0 ? 0 : crossed_by(batches, going, room_.lane) + rest_[op];
+    }
+
+    /// Returns the time in which what has to be away crosses the link, which it does in each step.
+    Tick crossing(std::int64_t bytes) const {
+        const Tick one_way = crossed_by({{0, bytes}}, bytes, room_.lane);
+        return room_.one_way_at_a_time ? 2 * one_way : one_way;
     }
 
     Tick until_back(std::size_t op) const {
@@ -153,8 +136,7 @@ class RankBound {
     const std::vector<Tick>& rest_;
     std::vector<std::int64_t> held_;
     std::vector<Gap> gaps_;
-    std::vector<std::int32_t> states_;        ///< those that may live in the host
-    Tick first_home_ = longest_ticks * 1024;  ///< when the first of them is used for the last time
+    Homes states_;  ///< those that may live in the host
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
+#include <tuple>
 
 #include "mover/analysis/timeline.hpp"
 
@@ -44,7 +46,8 @@ Starts rest_of(const Program& program, const Starts& starts) {
 
 }  // namespace
 
-/// RankRun simulates one rank, operator by operator.
+/// RankRun simulates one rank, operator by operator. It begins a step with what the step before has
+/// left under way, which is known only after the step: carry() sets it.
 class CarryOut::RankRun {
   public:
     RankRun(const RankProgram& rank, const Footprint& footprint, const RankRoom& room,
@@ -52,31 +55,52 @@ class CarryOut::RankRun {
         : rank_(rank),
           footprint_(footprint),
           most_(room.device_bytes),
-          one_way_at_a_time_(room.one_way_at_a_time),
-          held_(footprint.staying) {
+          one_way_at_a_time_(room.one_way_at_a_time) {
         add_moves(choice);
+        forget();
     }
 
-    /// Returns when the operator starts. Called once for each operator in order; `ready` is when
-    /// the operator before it has ended and the results of other ranks have arrived.
-    Result<Tick> start(std::size_t op, Tick ready) {
+    /// Lets the next step begin with nothing under way.
+    void forget() {
+        gone_.assign(moves_.size(), 0);
+        come_.assign(moves_.size(), 0);
+    }
+
+    void begin() {
+        last_ = next_sent_ = next_gone_by_ = next_needed_ = next_fetch_ = 0;
+        out_free_ = in_free_ = memory_free_ = last_start_ = 0;
+        held_ = footprint_.staying;
+        going_.clear();
+        for (const Event& sent : sent_) {
+            if (!lives_in_host(sent.move)) continue;
+            moves_[sent.move].transfer.end = gone_[sent.move];
+            out_free_ = std::max(out_free_, gone_[sent.move]);
+            going_.push_back({gone_[sent.move], bytes_of(sent.move)});
+        }
+        for (const Event& fetch : fetches_) {
+            if (!moves_[fetch.move].is_ahead()) continue;
+            moves_[fetch.move].prefetch.end = come_[fetch.move];
+            in_free_ = std::max(in_free_, come_[fetch.move]);
+            held_ += bytes_of(fetch.move);
+        }
+    }
+
+    /// Returns when the operator starts; nothing if memory can never be free. Called once for each
+    /// operator in order; `ready` is when the operator before it has ended and the results of other
+    /// ranks have arrived.
+    std::optional<Tick> start(std::size_t op, Tick ready) {
         last_ = op;
         const Tick ended = op == 0 ? 0 : last_start_ + rank_.operators[op - 1].duration;
         if (op > 0) held_ -= footprint_.freed[op - 1] + rank_.operators[op - 1].workspace_bytes;
         send_after(static_cast<std::int32_t>(op) - 1, ended);
         // Memory goes first to what this operator needs, then to the operator, then to what later
         // ones need.
-        Tick start = ready;
         const auto now = static_cast<std::int32_t>(op);
-        const auto is_let_go = [&] {
-            return next_fetch_ < fetches_.size() && fetches_[next_fetch_].at <= now;
-        };
-        for (; is_let_go() && fetches_[next_fetch_].then == now; ++next_fetch_)
-            GRADCOLL_TRY(fetch(fetches_[next_fetch_].move, ended));
-        const Tick room = GRADCOLL_VALUE(
-            take_memory(footprint_.made[op] + rank_.operators[op].workspace_bytes, ended));
-        start = std::max(start, room);
-        for (; is_let_go(); ++next_fetch_) GRADCOLL_TRY(fetch(fetches_[next_fetch_].move, ended));
+        if (!fetch_at(now, now, ended)) return {};
+        const auto room =
+            take_memory(footprint_.made[op] + rank_.operators[op].workspace_bytes, ended);
+        if (!room || !fetch_at(now, std::numeric_limits<std::int32_t>::max(), ended)) return {};
+        Tick start = std::max(ready, *room);
         for (; next_needed_ < needed_.size() && needed_[next_needed_].at == now; ++next_needed_)
             start = std::max(start, moves_[needed_[next_needed_].move].prefetch.end);
         for (; next_gone_by_ < gone_by_.size() && gone_by_[next_gone_by_].at == now;
@@ -88,18 +112,44 @@ class CarryOut::RankRun {
         return start;
     }
 
-    /// Sends tensors home after the last operator. Returns when all have gone.
-    Tick finish() {
+    /// Does what follows the last operator. Returns false if memory can never be free.
+    bool finish() {
         const std::size_t count = rank_.operators.size();
-        if (count > 0)
-            send_after(static_cast<std::int32_t>(count) - 1,
-                       last_start_ + rank_.operators[count - 1].duration);
-        return out_free_;
+        if (count == 0) return true;
+        const Tick ended = last_start_ + rank_.operators[count - 1].duration;
+        held_ -= footprint_.freed[count - 1] + rank_.operators[count - 1].workspace_bytes;
+        send_after(static_cast<std::int32_t>(count) - 1, ended);
+        return fetch_at(static_cast<std::int32_t>(count), std::numeric_limits<std::int32_t>::max(),
+                        ended);
+    }
+
+    /// Returns how long the step has to last at least so that the next one begins with no more
+    /// under way than this one did.
+    Tick shortest() const {
+        Tick shortest = 0;
+        for (std::size_t m = 0; m < moves_.size(); ++m) {
+            if (!lives_in_host(m)) continue;
+            shortest = std::max(shortest, moves_[m].transfer.end - gone_[m]);
+            if (moves_[m].is_ahead())
+                shortest = std::max(
+                    {shortest, moves_[m].prefetch.end - come_[m], moves_[m].prefetch.start + 1});
+        }
+        return shortest;
+    }
+
+    /// Lets the next step begin with what a step of `ticks` leaves under way, and not with less
+    /// than this one.
+    void carry(Tick ticks) {
+        for (std::size_t m = 0; m < moves_.size(); ++m) {
+            if (!lives_in_host(m)) continue;
+            gone_[m] = std::max(gone_[m], moves_[m].transfer.end - ticks);
+            if (moves_[m].is_ahead()) come_[m] = std::max(come_[m], moves_[m].prefetch.end - ticks);
+        }
     }
 
     /// Returns which operator finds memory that can never be free; nothing if none does.
     std::optional<std::string> complaint(std::size_t r) const {
-        if (!has_no_room_) return {};
+        if (held_ <= most_ || !going_.empty()) return {};
         return fmt::format("rank {}: operator {} finds {} bytes held of {}", r, last_, held_,
                            most_);
     }
@@ -127,6 +177,7 @@ class CarryOut::RankRun {
     };
 
     void add_moves(const RankChoice& choice) {
+        const auto count = static_cast<std::int32_t>(rank_.operators.size());
         moves_.reserve(choice.size());
         std::map<std::int32_t, std::size_t> heads;  // moves of tensors that live in the host
         for (const ChosenMove& chosen : choice) {
@@ -136,14 +187,14 @@ class CarryOut::RankRun {
             const std::size_t m =
                 gap.part == GapPart::tail ? heads.at(gap.tensor) : add_move(chosen);
             if (gap.part == GapPart::head) heads[gap.tensor] = m;
-            if (gap.part == GapPart::head) held_ -= gap.bytes;
             if (gap.part == GapPart::tail) moves_[m].after = gap.after;
             if (gap.transfers()) sent_.push_back({gap.after, 0, m});
             if (gap.in_host >= 0) gone_by_.push_back({gap.in_host, 0, m});
-            if (!gap.prefetches()) continue;
-            needed_.push_back({gap.need, 0, m});
-            fetches_.push_back({chosen.prefetch_at, gap.need, m});
+            if (gap.prefetches()) needed_.push_back({gap.need, 0, m});
         }
+        for (std::size_t m = 0; m < moves_.size(); ++m)
+            fetches_.push_back({moves_[m].prefetch_at,
+                                moves_[m].needed_by + (moves_[m].is_ahead() ? count : 0), m});
         for (std::vector<Event>* events : {&sent_, &gone_by_, &needed_, &fetches_})
             std::sort(events->begin(), events->end());
     }
@@ -157,6 +208,7 @@ class CarryOut::RankRun {
         return moves_.size() - 1;
     }
 
+    bool lives_in_host(std::size_t m) const { return moves_[m].lives_in_host(); }
     std::int64_t bytes_of(std::size_t m) const {
         return rank_.tensors[static_cast<std::size_t>(moves_[m].tensor)].bytes;
     }
@@ -174,38 +226,46 @@ class CarryOut::RankRun {
         }
     }
 
-    /// Takes `bytes`, and returns when they are free. Waits for moves that have not gone yet, in
-    /// their order.
-    Result<Tick> take_memory(std::int64_t bytes, Tick from) {
+    /// Takes `bytes`, and returns when they are free; nothing if never. Waits for moves that have
+    /// not gone yet, in their order.
+    std::optional<Tick> take_memory(std::int64_t bytes, Tick from) {
         held_ += bytes;
         while (held_ > most_ && !going_.empty()) {
             memory_free_ = going_.front().gone;
             held_ -= going_.front().bytes;
             going_.pop_front();
         }
+        if (held_ > most_) return {};
         // Memory that was freed but not needed by the request before is free no earlier.
-        if (held_ <= most_) return std::max(from, memory_free_);
-        has_no_room_ = true;
-        return Status(Code::out_of_memory, {});
+        return std::max(from, memory_free_);
     }
 
-    Status fetch(std::size_t m, Tick from) {
-        const Tick room = GRADCOLL_VALUE(take_memory(bytes_of(m), from));
-        const Tick begin = std::max({room, in_free(), moves_[m].transfer.end});
-        moves_[m].prefetch = {begin, begin + ticks_[m]};
-        in_free_ = moves_[m].prefetch.end;
-        return {};
+    /// Fetches what is let go at the operator for one that is not after `last`. Returns false if
+    /// memory can never be free.
+    bool fetch_at(std::int32_t now, std::int32_t last, Tick from) {
+        for (; next_fetch_ < fetches_.size() && fetches_[next_fetch_].at <= now &&
+               fetches_[next_fetch_].then <= last;
+             ++next_fetch_) {
+            const std::size_t m = fetches_[next_fetch_].move;
+            const auto room = take_memory(bytes_of(m), from);
+            if (!room) return false;
+            const Tick begin = std::max({*room, in_free(), moves_[m].transfer.end});
+            moves_[m].prefetch = {begin, begin + ticks_[m]};
+            in_free_ = moves_[m].prefetch.end;
+        }
+        return true;
     }
 
     const RankProgram& rank_;
     const Footprint& footprint_;
     std::int64_t most_;
     bool one_way_at_a_time_;
-    std::int64_t held_;  ///< taken or promised, and not known to be free
-    bool has_no_room_ = false;
-    std::size_t last_ = 0;  ///< the operator that was asked for last
+    std::int64_t held_ = 0;  ///< taken or promised, and not known to be free
+    std::size_t last_ = 0;   ///< the operator that was asked for last
     std::vector<Move> moves_;
     std::vector<Tick> ticks_;     ///< by move, one way
+    std::vector<Tick> gone_;      ///< by move: when the TRANSFER of the step before ends
+    std::vector<Tick> come_;      ///< by move: when the PREFETCH of the step before ends
     std::vector<Event> sent_;     ///< at: the last use
     std::vector<Event> gone_by_;  ///< at: the operator that works in the host
     std::vector<Event> needed_;   ///< at: the next use
@@ -238,36 +298,77 @@ std::vector<CarryOut::RankRun> CarryOut::runs_of(const std::vector<RankChoice>& 
     return runs;
 }
 
-Result<Starts> CarryOut::run(std::vector<RankRun>& runs, Tick below) const {
-    return run_in_order(program_, [&](std::size_t r, std::size_t op, Tick ready) -> Result<Tick> {
-        const Tick start = GRADCOLL_VALUE(runs[r].start(op, ready));
-        if (start + rest_[r][op] < below) return start;
-        return Status(Code::out_of_memory, {});
+std::optional<Starts> CarryOut::run(std::vector<RankRun>& runs, Tick below) const {
+    for (RankRun& rank : runs) rank.begin();
+    auto starts = run_in_order(program_, [&](std::size_t r, std::size_t op, Tick ready) {
+        const auto start = runs[r].start(op, ready);
+        return start && *start + rest_[r][op] < below ? start : std::nullopt;
     });
+    if (!starts || end_of(program_, *starts) >= below) return {};
+    for (RankRun& rank : runs)
+        if (!rank.finish()) return {};
+    return starts;
+}
+
+/// Returns the starts of a step of `ticks`, with the least under way as it begins that it leaves to
+/// the next one; nothing if there is no such step. What is under way grows from nothing until it is
+/// enough: the step is a max-plus system, so this finds the least.
+std::optional<Starts> CarryOut::in_a_row(std::vector<RankRun>& runs, Tick ticks) const {
+    constexpr int enough = 24;  // one more or two is the rule
+    for (RankRun& rank : runs) rank.forget();
+    for (int n = 0; n < enough; ++n) {
+        auto starts = run(runs, ticks + 1);
+        if (!starts) return {};
+        if (shortest(runs) <= ticks) return starts;
+        for (RankRun& rank : runs) rank.carry(ticks);
+    }
+    return {};
+}
+
+Tick CarryOut::shortest(const std::vector<RankRun>& runs) const {
+    Tick shortest = 0;
+    for (const RankRun& rank : runs) shortest = std::max(shortest, rank.shortest());
+    return shortest;
 }
 
 std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick below) const {
     std::vector<RankRun> runs = runs_of(choices);
-    const auto starts = run(runs, below);
-    if (!starts.ok()) return {};
-    Tick end = end_of(program_, *starts);
-    for (RankRun& rank : runs) end = std::max(end, rank.finish());
-    return end < below ? std::optional(end) : std::nullopt;
+    const auto alone = run(runs, below);
+    if (!alone) return {};
+    // A step by itself lasts until its last move has ended, and no step in a row is shorter than
+    // the operators of one by itself.
+    Tick too_short = end_of(program_, *alone) - 1, enough = std::max(too_short + 1, shortest(runs));
+    if (enough > too_short + 1 && in_a_row(runs, too_short + 1)) return too_short + 1;
+    if (enough >= below) {
+        enough = below - 1;
+        if (!in_a_row(runs, enough)) return {};
+    }
+    while (enough - too_short > 1) {
+        const Tick middle = too_short + (enough - too_short) / 2;
+        (in_a_row(runs, middle) ? enough : too_short) = middle;
+    }
+    return enough;
+}
+
+std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices) const {
+    std::vector<RankRun> runs = runs_of(choices);
+    const auto starts = run(runs, longest_step);
+    return starts ? std::optional(std::max(end_of(program_, *starts), shortest(runs)))
+                  : std::nullopt;
 }
 
 Result<MovePlan> CarryOut::plan(const std::vector<RankChoice>& choices) const {
+    const auto ticks = step(choices);
     std::vector<RankRun> runs = runs_of(choices);
-    auto starts = run(runs, std::numeric_limits<Tick>::max());
-    for (std::size_t r = 0; r < runs.size(); ++r)
+    const auto starts = ticks ? in_a_row(runs, *ticks) : run(runs, longest_step);
+    for (std::size_t r = 0; r < runs.size() && !starts; ++r)
         if (auto complaint = runs[r].complaint(r))
             return Status(Code::out_of_memory, std::move(*complaint));
-    if (!starts.ok()) return starts.status();
+    if (!ticks || !starts) return timeline_of(program_).status();
     MovePlan plan;
-    plan.step_ticks = end_of(program_, *starts);
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-        plan.step_ticks = std::max(plan.step_ticks, runs[r].finish());
-        plan.ranks.push_back({std::move((*starts)[r]), std::move(runs[r]).moves(), 0});
-    }
+    plan.step_ticks = *ticks;
+    for (std::size_t r = 0; r < runs.size(); ++r)
+        plan.ranks.push_back({(*starts)[r], std::move(runs[r]).moves(), 0});
     return plan;
 }
 

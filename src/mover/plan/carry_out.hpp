@@ -2,7 +2,6 @@
 // operators wait for memory and for tensors that are not back.
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -12,7 +11,9 @@
 
 namespace gradcoll::mover {
 
-/// CarryOut simulates all ranks. A TRANSFER starts when the last use has ended and earlier
+/// CarryOut simulates all ranks in one of many steps that are alike: it begins with the moves under
+/// way that it leaves to the next one. Its operators begin when those of the step before have ended
+/// on all ranks. A TRANSFER starts when the last use has ended and earlier
 /// TRANSFERs have gone; a collective that holds the lane waits for all moves that were let go, and
 /// later moves wait for it. A PREFETCH starts when the operator before prefetch_at has ended,
 /// earlier PREFETCHs have come, and memory is free. An operator starts when its tensors are there
@@ -24,12 +25,19 @@ class CarryOut {
     /// Both must outlive this object.
     CarryOut(const Program& program, const Rooms& rooms);
 
-    /// Returns the length of the step; nothing if memory can never be free, or as soon as it is
-    /// known that the step does not end before `below`. Complexity: n log n in operators and moves.
+    /// No step is as long.
+    static constexpr Tick longest_step = Tick{1} << 62;
+
+    /// Returns the length of the shortest step; nothing if memory can never be free, or as soon as
+    /// it is known that the step does not end before `below`. Complexity: n log n in operators and
+    /// moves; where moves keep operators of the next step waiting, 30 times as much at most.
     std::optional<Tick> step(const std::vector<RankChoice>& choices,
-                             Tick below = std::numeric_limits<Tick>::max()) const;
-    /// Returns the plan of that step. Pools are not laid out yet. Errors: out_of_memory if memory
+                             Tick below = longest_step) const;
+    /// Returns how long the step lasts if nothing may be under way when it ends; nothing if memory
     /// can never be free.
+    std::optional<Tick> step_alone(const std::vector<RankChoice>& choices) const;
+    /// Returns the plan of the step that step() has found. Pools are not laid out yet. Errors:
+    /// out_of_memory if memory can never be free.
     Result<MovePlan> plan(const std::vector<RankChoice>& choices) const;
 
     /// Returns, by rank and operator, the shortest time from its start to the end of the step.
@@ -44,7 +52,9 @@ class CarryOut {
     class RankRun;
 
     std::vector<RankRun> runs_of(const std::vector<RankChoice>& choices) const;
-    Result<Starts> run(std::vector<RankRun>& runs, Tick below) const;
+    std::optional<Starts> run(std::vector<RankRun>& runs, Tick below) const;
+    std::optional<Starts> in_a_row(std::vector<RankRun>& runs, Tick ticks) const;
+    Tick shortest(const std::vector<RankRun>& runs) const;
 
     const Program& program_;
     const Rooms& rooms_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace gradcoll::mover {
 namespace {
@@ -14,6 +15,10 @@ constexpr std::array patterns = {
     Pattern{Prefer::longest_per_byte, 2}, Pattern{Prefer::oldest, 1},
     Pattern{Prefer::longest, 4},          Pattern{Prefer::longest_per_byte, 8},
     Pattern{Prefer::oldest, 4},           Pattern{Prefer::longest_per_byte, 32}};
+
+/// Parameters and gradients are used early in a step.
+constexpr std::array patterns_ahead = {Pattern{Prefer::longest, 1, true},
+                                       Pattern{Prefer::longest, 0, true}};
 
 /// Returns a selection of `kinds`: bit 0 stands for activations, 1 for the optimizer's states, 2
 /// for gradients, 3 for parameters.
@@ -43,15 +48,16 @@ std::size_t most_states(const Program& program, const MovableKinds& kinds) {
     return static_cast<std::size_t>(most);
 }
 
-/// Adds families by the first `count` patterns.
-void add_families(const MovableKinds& kinds, std::size_t shares, std::size_t count,
+/// Adds families by these patterns.
+void add_families(const MovableKinds& kinds, std::size_t shares, std::span<const Pattern> tried,
                   std::vector<ChoiceFamily>& out) {
     for (std::size_t at_home = 0; at_home <= shares; ++at_home)
         for (std::size_t leaving = 0; leaving <= shares - at_home; ++leaving) {
             if (shares > 0 && at_home + leaving == 0) continue;
-            for (std::size_t n = 0; n < count; ++n)
-                out.push_back(
-                    {kinds, at_home, leaving, std::max<std::size_t>(shares, 1), patterns[n]});
+            for (const Pattern& pattern : tried)
+                if (at_home > 0 || !pattern.ahead)
+                    out.push_back(
+                        {kinds, at_home, leaving, std::max<std::size_t>(shares, 1), pattern});
         }
 }
 
@@ -78,15 +84,20 @@ std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds
         if (!has_all(kinds, selection)) continue;
         const std::size_t states = most_states(program, selection);
         if (states == 0 && bits != activations) continue;
-        const auto shares = [&](std::size_t most) { return std::min(most, states); };
-        if (bits == activations)
-            add_families(selection, 0, patterns.size(), out);
-        else if (bits == optimizer)
-            add_families(selection, shares(2 * effort.shares), 3, out);
-        else if (bits == (activations | optimizer))
-            add_families(selection, shares(effort.shares), 6, out);
-        else  // gradients and parameters are used all the time and seldom help
-            add_families(selection, shares(std::min<std::size_t>(effort.shares, 2)), 3, out);
+        const auto add = [&](std::size_t most_shares, std::span<const Pattern> by) {
+            add_families(selection, std::min(most_shares, states), by, out);
+        };
+        const std::span<const Pattern> all = patterns;
+        if (bits == activations) {
+            add(0, all);
+        } else if (bits == optimizer) {
+            add(2 * effort.shares, all.first(3));
+        } else if (bits == (activations | optimizer)) {
+            add(effort.shares, all.first(6));
+        } else {  // gradients and parameters are used all the time and seldom help
+            add(std::min<std::size_t>(effort.shares, 2), all.first(3));
+            add(std::min<std::size_t>(effort.shares, 2), patterns_ahead);
+        }
     }
     return out;
 }

@@ -149,6 +149,19 @@ std::int32_t Ladder::back_from(HeldMemory& held, std::size_t g, std::int64_t byt
     return static_cast<std::int32_t>(first);
 }
 
+/// Brings tensors that live in the host, and are back as the step begins, back at the end of the
+/// step before, in the order of their needs.
+void Ladder::fetch_ahead(HeldMemory& held, std::int64_t bytes,
+                         std::vector<std::int32_t>& back) const {
+    for (const std::size_t g : by_need_) {
+        if (gaps_[g].part != GapPart::head || back[g] != 0) continue;
+        std::size_t tail = g + 1;  // gaps are in the order of tensors, and of a tensor's uses
+        while (gaps_[tail].part != GapPart::tail) ++tail;
+        const std::int32_t ahead = back_from(held, tail, bytes);
+        if (ahead < gaps_[tail].need) back[g] = ahead;
+    }
+}
+
 std::int64_t Ladder::need_within(std::int64_t bytes) const {
     const auto rung = std::partition_point(needs_.begin(), needs_.end(),
                                            [&](std::int64_t need) { return need > bytes; });
@@ -168,6 +181,7 @@ RankChoice Ladder::choice_for(std::int64_t bytes) const {
     std::vector<std::int32_t> back(gaps_.size());
     for (const std::size_t g : by_need_)
         if (used[g] != 0 && gaps_[g].prefetches()) back[g] = back_from(held, g, bytes);
+    if (pattern_.ahead) fetch_ahead(held, bytes, back);
     RankChoice choice;
     for (std::size_t g = 0; g < gaps_.size(); ++g)
         if (used[g] != 0) choice.push_back({gaps_[g], back[g]});

@@ -14,10 +14,13 @@ namespace gradcoll::mover {
 enum class Prefer : std::uint8_t { longest, longest_per_byte, oldest };
 
 /// A Pattern is a way to use gaps. So many operators before a tensor counts as gone, and before its
-/// next use, it counts as there: that is the time that its moves have.
+/// next use, it counts as there: that is the time that its moves have. `ahead` says that tensors
+/// that live in the host, and for which there is room as a step begins, come back in the step
+/// before.
 struct Pattern {
     Prefer prefer = Prefer::longest;
     std::int32_t margin = 0;
+    bool ahead = false;
 };
 
 /// A Ladder uses one gap after the other, each where most memory is needed, until no gap is left
@@ -57,6 +60,7 @@ class Ladder {
     void hold(HeldMemory& held, std::size_t g, std::int64_t sign) const;
     void drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const;
     std::int32_t back_from(HeldMemory& held, std::size_t g, std::int64_t bytes) const;
+    void fetch_ahead(HeldMemory& held, std::int64_t bytes, std::vector<std::int32_t>& back) const;
 
     const RankProgram& rank_;
     const std::vector<Tick>& starts_;

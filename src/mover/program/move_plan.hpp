@@ -18,13 +18,15 @@ struct Span {
 
 /// A Move takes a tensor away between two successive uses. TRANSFER takes it to the host after the
 /// first, PREFETCH brings it back before the second. If the tensor lives in the host, it is away
-/// from its last use in one step to its first in the next, and the PREFETCH comes first.
+/// from its last use in one step to its first in the next: its TRANSFER may end while the next step
+/// runs, and its PREFETCH may start while the step before does. All times count from the begin of
+/// the step in which the move starts.
 struct Move {
     std::int32_t tensor = 0;
     std::int32_t after =
         -1;  ///< the operator that used it last; -1: it is there when the step begins
     std::int32_t prefetch_at =
-        0;  ///< the PREFETCH may start when the operator before this one has ended
+        0;  ///< the PREFETCH may start when the operator before this one has ended; see is_ahead()
     std::int32_t needed_by = 0;  ///< the operator that uses it next
     Span transfer{};             ///< device to host
     Span prefetch{};             ///< host to device
@@ -34,6 +36,8 @@ struct Move {
     /// Returns whether the tensor lives in the host: it keeps its place in the pool during the
     /// whole step, and from step to step.
     bool lives_in_host() const { return needed_by <= after; }
+    /// Returns whether the PREFETCH starts in the step before the one that needs the tensor.
+    bool is_ahead() const { return lives_in_host() && prefetch_at > after; }
 };
 
 struct RankMoves {
@@ -42,10 +46,25 @@ struct RankMoves {
     std::int64_t pool_bytes = 0;  ///< pinned host memory for each device of the rank
 };
 
+/// A MovePlan is one step of many that are alike: the next one begins when `step_ticks` are over,
+/// and does the same at the same times. All operators of a step have ended by then; moves of
+/// tensors that live in the host may go on.
 struct MovePlan {
     std::vector<RankMoves> ranks;
-    Tick step_ticks = 0;  ///< until the last operator and the last move of all ranks have ended
+    Tick step_ticks = 0;
 };
+
+/// Returns the time that a PREFETCH has until the operator that needs the tensor starts.
+inline Tick slack_of(const RankMoves& rank, const Move& move, Tick step_ticks) {
+    return rank.starts[static_cast<std::size_t>(move.needed_by)] +
+           (move.is_ahead() ? step_ticks : 0) - move.prefetch.end;
+}
+
+/// Returns the time from the end of a TRANSFER to the start of the PREFETCH that follows it.
+inline Tick away_of(const Move& move, Tick step_ticks) {
+    const bool is_in_next_step = move.lives_in_host() && !move.is_ahead();
+    return move.prefetch.start + (is_in_next_step ? step_ticks : 0) - move.transfer.end;
+}
 
 /// A RankRoom holds the limits of a rank's moves; planner and checker use the same figures.
 struct RankRoom {

@@ -31,11 +31,10 @@ struct RankFigures {
     Tick moving = 0;           ///< both ways
 };
 
-RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
+RankFigures figures_of(const RankProgram& rank, const RankMoves& moves, Tick step_ticks) {
     RankFigures out;
     for (const Move& move : moves.moves) {
-        const Tick slack =
-            moves.starts[static_cast<std::size_t>(move.needed_by)] - move.prefetch.end;
+        const Tick slack = slack_of(moves, move, step_ticks);
         out.least_slack = out.moved == 0 ? slack : std::min(out.least_slack, slack);
         const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
         out.moved += bytes;
@@ -113,7 +112,7 @@ std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) 
         "link busy");
     for (std::size_t r = 0; r < after.size(); ++r) {
         const RankMoves& moves = step.plan.ranks[r];
-        const RankFigures figures = figures_of(scene.program.ranks[r], moves);
+        const RankFigures figures = figures_of(scene.program.ranks[r], moves, step.plan.step_ticks);
         const double busy =
             static_cast<double>(figures.moving) / (2 * static_cast<double>(step.plan.step_ticks));
         fmt::format_to(std::back_inserter(text),
