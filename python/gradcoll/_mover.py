@@ -6,9 +6,11 @@ import contextlib
 import ctypes
 from typing import Any, Iterator, List, NamedTuple, Optional
 
+from mpi4py import MPI
+
 from . import _capi
 from ._capi import lib
-from ._errors import call, comm_or_world, text_argument
+from ._errors import Error, _text_of, call, comm_or_world, text_argument
 
 
 class MoverOperator(NamedTuple):
@@ -77,6 +79,7 @@ class Mover:
 
     def __init__(self, plan: str, comm: Any = None, pipeline_rank: int = 0, drift: float = 0.0) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
+        self._returns_errors = False
         self.comm = comm_or_world(comm)
         handle = _capi.Mover()
         path = text_argument("plan", plan)
@@ -101,6 +104,30 @@ class Mover:
             raise ValueError("mover has been freed")
         call(self.comm, function, self._handle, *arguments)
 
+    def begin_step(self) -> None:
+        self.call(lib.GC_Mover_step_begin)
+        handler = self.comm.Get_errhandler()
+        self._returns_errors = handler == MPI.ERRORS_RETURN
+        handler.Free()
+
+    def end_step(self) -> None:
+        self.call(lib.GC_Mover_step_end)
+
+    def begin_operator(self, number: int) -> None:
+        self._in_step(lib.GC_Mover_op_begin, number)
+
+    def end_operator(self, number: int) -> None:
+        self._in_step(lib.GC_Mover_op_end, number)
+
+    def _in_step(self, function: Any, *arguments: Any) -> None:
+        """A call in a step, which there are many of: the step's begin has looked at MPI and the communicator's error
+        handler."""
+        if not self._returns_errors or self._handle is None:
+            return self.call(function, *arguments)
+        code = function(self._handle, *arguments)
+        if code != 0:
+            raise Error(code, _text_of(code))
+
     def tensor_at(self, number: int) -> MoverTensor:
         tensor = _capi.GC_Mover_tensor()
         self.call(lib.GC_Mover_get_tensor, number, ctypes.byref(tensor))
@@ -118,22 +145,22 @@ class Mover:
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
         """Around all operators of a training step. After an exception in it the mover can only be freed."""
-        self.call(lib.GC_Mover_step_begin)
+        self.begin_step()
         yield
-        self.call(lib.GC_Mover_step_end)
+        self.end_step()
 
     @contextlib.contextmanager
     def operator(self, number: int) -> Iterator[None]:
         """Around one operator, in the order of their numbers. Waits until its tensors are in the device."""
-        self.call(lib.GC_Mover_op_begin, number)
+        self.begin_operator(number)
         yield
-        self.call(lib.GC_Mover_op_end, number)
+        self.end_operator(number)
 
     def data(self, tensor: int) -> memoryview:
         """The bytes of a tensor that the operator at work uses, writable; between steps those of one that stays.
         Not to be used after that: next time they may lie somewhere else."""
         data = ctypes.c_void_p()
-        self.call(lib.GC_Mover_get_data, tensor, ctypes.byref(data))
+        self._in_step(lib.GC_Mover_get_data, tensor, ctypes.byref(data))
         return memoryview((ctypes.c_ubyte * self.tensors[tensor].bytes).from_address(data.value or 0)).cast("B")
 
     @property

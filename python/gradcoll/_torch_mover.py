@@ -6,13 +6,12 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 import torch
 
 from . import _mover
 from ._buffers import check_tensor
-from ._capi import lib
 from ._errors import show, text_argument
 
 Region = Tuple[str, int]  # a layer's forward for a micro-batch: name, micro-batch
@@ -28,11 +27,15 @@ def _bytes_of(storage: Any) -> torch.Tensor:
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     """Whether its storage and a view are all that it is."""
-    try:
-        check_tensor("saved", tensor)
-    except TypeError:
-        return False
+    if type(tensor) not in _plain_types or not tensor.is_cpu or tensor.layout is not torch.strided or tensor.is_nested:
+        try:
+            check_tensor("saved", tensor)
+        except TypeError:
+            return False
     return not (tensor.is_conj() or tensor.is_neg() or tensor._is_zerotensor() or tensor.is_quantized)
+
+
+_plain_types = (torch.Tensor, torch.nn.Parameter)
 
 
 class _View(NamedTuple):
@@ -59,10 +62,14 @@ class _Packed(NamedTuple):
 
 
 class _Here(NamedTuple):
-    """What autograd holds in place of a saved tensor that does not."""
+    """What autograd holds in place of a saved tensor that does not move."""
 
     kept: int
     tensor: torch.Tensor
+
+
+def _as_it_is(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
 
 
 class _Layers:
@@ -89,12 +96,15 @@ class _Layers:
         self._begin_layer((name, micro_batch))
         self._region = (name, micro_batch)
         try:
-            with torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack):
+            with torch.autograd.graph.saved_tensors_hooks(*self._hooks((name, micro_batch))):
                 yield
         finally:
             self._region = None
             self._seen.clear()
         self._end_layer((name, micro_batch))
+
+    def _hooks(self, region: Region) -> Tuple[Any, Any]:
+        return self._pack, self._unpack
 
     def _pack(self, tensor: torch.Tensor) -> Any:
         if not _is_plain(tensor):
@@ -225,7 +235,8 @@ class MoverStats(NamedTuple):
     overlap: float
     waits: int
     peak_bytes: int
-    unplanned_bytes: int  # saved tensors that the plan has no tensor for: they stayed
+    # Of layers of which something moves: saved tensors that the plan has no tensor for, which stayed.
+    unplanned_bytes: int
     replans: int
 
 
@@ -262,7 +273,7 @@ class Mover(_Layers):
         self._next, self._runs = 0, False  # the operator at work, or that comes next
         self._unplanned = 0
         self._back: Dict[int, Any] = {}  # storages of the operator at work
-        self._replans = 0  # those whose moves are known
+        self._replans, self._drift = 0, drift  # those whose moves are known
         self._read_plan()
 
     def _read_plan(self) -> None:
@@ -279,27 +290,49 @@ class Mover(_Layers):
                 continue
             self._last_use[n], self._sizes[n] = tensor.last_use, tensor.bytes
             self._of_layer.setdefault(tensor.first_use, []).append(n)
-        self._moves = {n for n in self._last_use if self._mover.tensors[n].moves}
+        self._find_moves({n for n in self._last_use if self._mover.tensors[n].moves})
+
+    def _find_moves(self, moves: Set[int]) -> None:
+        self._moves = moves
+        # Forward operators of layers of which nothing moves, with the operator of their backward if there is but one.
+        self._still: Dict[int, int] = {}
+        for op in self._forwards.values():
+            tensors = self._of_layer.get(op, [])
+            backwards = {self._last_use[tensor] for tensor in tensors}
+            if len(backwards) == 1 and not moves.intersection(tensors):
+                self._still[op] = backwards.pop()
 
     def _read_moves(self) -> None:
-        """Asks again what moves, if there is another plan."""
+        """Asks again what moves, if there may be another plan."""
+        if self._drift == 0:
+            return
         replans = self._mover.stats.replans
         if replans != self._replans:
-            self._moves = {n for n in self._last_use if self._mover.tensor_at(n).moves}
+            self._find_moves({n for n in self._last_use if self._mover.tensor_at(n).moves})
             self._replans = replans
 
-    def _call(self, function: Any, *arguments: Any) -> None:
-        self._mover.call(function, *arguments)
+    def _hooks(self, region: Region) -> Tuple[Any, Any]:
+        """Where nothing of a layer moves, autograd only tells when its backward begins."""
+        backward = self._still.get(self._forwards[region])
+        if backward is None:
+            return self._pack, self._unpack
+
+        def unpack(tensor: torch.Tensor) -> torch.Tensor:
+            if self._next != backward or not self._runs:
+                self._begin(backward)
+            return tensor
+
+        return _as_it_is, unpack
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
         """Around all micro-batches of a training step. After an exception in it the mover can only be freed."""
-        self._call(lib.GC_Mover_step_begin)
+        self._mover.begin_step()
         self._read_moves()
         self._in_step, self._next, self._runs, self._unplanned = True, 0, False, 0
         yield
         self._advance(self._operators)
-        self._call(lib.GC_Mover_step_end)
+        self._mover.end_step()
         self._in_step = False
 
     def _advance(self, op: int) -> None:
@@ -313,15 +346,15 @@ class Mover(_Layers):
             )
         while self._next < op or self._runs:
             if not self._runs:
-                self._call(lib.GC_Mover_op_begin, self._next)
+                self._mover.begin_operator(self._next)
             self._back.clear()
-            self._call(lib.GC_Mover_op_end, self._next)
+            self._mover.end_operator(self._next)
             self._next, self._runs = self._next + 1, False
 
     def _begin(self, op: int) -> None:
         self._advance(op)
         if not self._runs:
-            self._call(lib.GC_Mover_op_begin, op)
+            self._mover.begin_operator(op)
             self._runs = True
 
     def _begin_layer(self, region: Region) -> None:
@@ -332,7 +365,7 @@ class Mover(_Layers):
         op = self._forwards[region]
         self._begin(op)
         self._free: Dict[int, List[int]] = {}
-        for tensor in reversed(self._of_layer.get(op, [])):
+        for tensor in reversed(self._of_layer.get(op, [])) if op not in self._still else ():
             self._free.setdefault(self._sizes[tensor], []).append(tensor)
 
     def _end_layer(self, region: Region) -> None:

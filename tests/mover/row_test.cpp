@@ -1,6 +1,6 @@
-// tests/mover/row_test.cpp - steps in a row: what lives in the host may go home in the next step and
-// come in the one before. No step is longer for that, the checker accepts three of them in a row,
-// and all bytes are right from step to step.
+// tests/mover/row_test.cpp - steps in a row: what lives in the host may go home in the next step
+// and come in the one before. No step is longer for that, the checker accepts three of them in a
+// row, and all bytes are right from step to step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -30,11 +30,8 @@ struct Row {
         RankProgram rank;
         rank.operators.push_back({.kind = OperatorKind::forward, .duration = 100});
         rank.operators.push_back({.kind = OperatorKind::update, .duration = 10});
-        rank.tensors.push_back({.kind = MemoryKind::optimizer,
-                                .stays = true,
-                                .layer = 0,
-                                .bytes = 500,
-                                .uses = {1}});
+        rank.tensors.push_back(
+            {.kind = MemoryKind::optimizer, .stays = true, .layer = 0, .bytes = 500, .uses = {1}});
         program.ranks = {rank};
         rooms.ranks = {{500, {10 * ticks_per_second, 0}}};
         rooms.rates = {{10 * ticks_per_second, false, {{0, 1}}}};
@@ -51,7 +48,8 @@ struct Row {
 TEST(Row, WhatGoesHomeDoesSoBesideTheNextForward) {
     const Row row;
     const CarryOut carry_out(row.program, row.rooms);
-    const auto gaps = gaps_of(row.program.ranks[0], row.rooms.ranks[0].lane, {.least_bytes = 1}, {0});
+    const auto gaps =
+        gaps_of(row.program.ranks[0], row.rooms.ranks[0].lane, {.least_bytes = 1}, {0});
     ASSERT_EQ(2U, gaps.size());
     const std::vector<RankChoice> choice = {{{gaps[0], 0}, {gaps[1], 0}}};
     EXPECT_EQ(160, carry_out.step_alone(choice));
@@ -188,8 +186,8 @@ void run_step(Execution& execution, std::uint8_t step, const std::vector<std::by
             const auto bytes = static_cast<std::size_t>(tensor.bytes);
             const bool is_first = tensor.uses.front() == op;
             for (std::size_t b = 0; b < bytes && (!is_first || tensor.stays); b += 97)
-                    ASSERT_EQ(now[t], (*data)[b])
-                        << "tensor " << t << " at operator " << n << " of step " << int{step};
+                ASSERT_EQ(now[t], (*data)[b])
+                    << "tensor " << t << " at operator " << n << " of step " << int{step};
             if (is_first) now[t] = static_cast<std::byte>(step + t);
             std::memset(*data, static_cast<int>(now[t]), bytes);
         }

@@ -181,6 +181,87 @@ class Movers(unittest.TestCase):
             self.assertTrue(all_equal(run(larger, mover), plain))
             self.assertGreater(mover.stats.unplanned_bytes, 0)
 
+    def test_nothing_moves_where_all_fits(self):
+        layers = network()
+        plain = run(layers, Plain())
+        with gradcoll.torch.Mover(self.plan(layers, 2), parameters=layers.parameters()) as mover:
+            for _ in range(2):
+                self.assertTrue(all_equal(run(layers, mover), plain))
+            self.assertEqual(mover.stats.moves, 0)
+            # Operators run with their layers all the same: backward in turn, none at once with the one before.
+            backward = [op for op in mover._mover.operators if op.kind == "backward"]
+            self.assertEqual(len(backward), LAYERS)
+            for before, after in zip(backward, backward[1:]):
+                self.assertGreater(before.measured_end_us - before.measured_begin_us, 1)
+                self.assertGreaterEqual(after.measured_begin_us, before.measured_end_us)
+
+    def check_equal(self, layers, run_with):
+        """Steps by a plan that moves have the gradients of steps without, bit by bit."""
+        plan = self.plan(layers, 0.5)
+        plain = run_with(layers, Plain())
+        with gradcoll.torch.Mover(plan, parameters=layers.parameters()) as mover:
+            for _ in range(2):
+                self.assertTrue(all_equal(run_with(layers, mover), plain))
+            return mover.stats
+
+    @unittest.skipUnless(hasattr(getattr(torch, "amp", None), "GradScaler"), "torch.amp.GradScaler is not there")
+    def test_autocast_with_a_grad_scaler(self):
+        def scaled(layers, follows):
+            scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+            optimizer = torch.optim.SGD(layers.parameters(), lr=0.0)
+            optimizer.zero_grad()
+            x = inputs(1)
+            with follows.step(), torch.autocast("cpu", dtype=torch.bfloat16):
+                for n, layer in enumerate(layers):
+                    with follows.layer(f"layer {n}"):
+                        x = layer(x)
+                scaler.scale(x.square().sum()).backward()
+            scaler.unscale_(optimizer)
+            scaler.step(optimizer)
+            scaler.update()
+            return [parameter.grad.clone() for parameter in layers.parameters()] + [torch.tensor(scaler.get_scale())]
+
+        # What is saved in bfloat16 has other sizes than the plan's tensors, so that it stays, and what is not moves.
+        self.assertGreater(self.check_equal(network(), scaled).moves, 0)
+
+    def test_checkpointed_layers(self):
+        from torch.utils.checkpoint import checkpoint
+
+        def every_other(use_reentrant):
+            def step(layers, follows):
+                wrapped = [layer if n % 2 else (lambda x, layer=layer: checkpoint(layer, x, use_reentrant=use_reentrant))
+                           for n, layer in enumerate(layers)]
+                layers.zero_grad()
+                x = leaf = inputs(1)
+                with follows.step():
+                    for n, layer in enumerate(wrapped):
+                        with follows.layer(f"layer {n}"):
+                            x = layer(x)
+                    x.square().sum().backward()
+                return [leaf.grad] + [parameter.grad.clone() for parameter in layers.parameters()]
+
+            return step
+
+        for use_reentrant in (False, True):
+            with self.subTest(use_reentrant=use_reentrant):
+                self.assertGreater(self.check_equal(network(), every_other(use_reentrant)).moves, 0)
+
+    @unittest.skipUnless(hasattr(torch, "compile"), "torch.compile is not there")
+    def test_compiled_layers(self):
+        def compiled(layers, follows):
+            if not hasattr(layers, "compiled"):
+                layers.compiled = [torch.compile(layer, backend="aot_eager") for layer in layers]
+            layers.zero_grad()
+            x = leaf = inputs(1)
+            with follows.step():
+                for n, layer in enumerate(layers.compiled):
+                    with follows.layer(f"layer {n}"):
+                        x = layer(x)
+                x.square().sum().backward()
+            return [leaf.grad] + [parameter.grad.clone() for parameter in layers.parameters()]
+
+        self.check_equal(network(), compiled)
+
     def test_bad_use_is_named(self):
         layers = network()
         plan = self.plan(layers, 0.5)
