@@ -57,6 +57,38 @@ TEST(CountLayers, MegatronFetchesAModuleWhileTheOneBeforeIsAtWork) {
     EXPECT_EQ(5U, moves_by(Rule::megatron, 6).size());
 }
 
+TEST(CountLayers, TorchtuneMovesAllButTheLastAndFetchesThemAsNeeded) {
+    EXPECT_EQ((std::vector<std::array<std::int32_t, 3>>{{0, 10, 11}, {1, 9, 10}, {2, 8, 9}}),
+              moves_by(Rule::torchtune, 3));
+    EXPECT_TRUE(moves_by(Rule::torchtune, 6).empty());
+    EXPECT_TRUE(moves_by(Rule::deepspeed, 0).empty()) << "nothing is recomputed here";
+}
+
+TEST(CountLayers, DeepSpeedMovesInputsOfRecomputedLayers) {
+    RankProgram rank = row_of_layers(3);
+    // Forward of 0, 1, 2, then recompute and backward of each: the input of 2 stays.
+    rank.operators.clear();
+    rank.tensors.clear();
+    const auto add = [&](OperatorKind kind, std::int32_t layer) {
+        rank.operators.push_back({.kind = kind, .layer = layer, .duration = 10});
+    };
+    for (std::int32_t layer = 0; layer < 3; ++layer) {
+        add(OperatorKind::forward, layer);
+        rank.tensors.push_back(
+            {.layer = layer, .micro_batch = 0, .bytes = 100, .uses = {layer, 7 - 2 * layer}});
+    }
+    for (std::int32_t layer = 3; layer-- > 0;) {
+        add(OperatorKind::recompute, layer);
+        add(OperatorKind::backward, layer);
+    }
+    const auto gaps = gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1});
+    const RankChoice choice = count_layers(Rule::deepspeed, rank, gaps, 1);
+    ASSERT_EQ(2U, choice.size());
+    EXPECT_EQ(6, choice[0].prefetch_at);
+    EXPECT_EQ(7, choice[0].gap.need);
+    EXPECT_EQ(4, choice[1].prefetch_at);
+}
+
 TEST(CountLayers, PlansOfAllRulesAreRightAndTheBestCountIsNoWorseThanAnyOther) {
     int compared = 0, moved = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -66,7 +98,7 @@ TEST(CountLayers, PlansOfAllRulesAreRightAndTheBestCountIsNoWorseThanAnyOther) {
         ASSERT_TRUE(program.ok()) << program.status().message();
         const auto rooms = rooms_of(description, *program, most_bytes);
         ASSERT_TRUE(rooms.ok()) << rooms.status().message();
-        for (const Rule rule : {Rule::te, Rule::megatron}) {
+        for (const Rule rule : rules_that_count) {
             Rooms tight = *rooms;
             for (std::size_t r = 0; r < tight.ranks.size(); ++r)
                 tight.ranks[r].device_bytes =
@@ -102,7 +134,7 @@ TEST(CountLayers, OursNeverNeedsMoreMemory) {
         ASSERT_TRUE(rooms.ok()) << rooms.status().message();
         Policy policy{.kinds = {.optimizer = false, .least_bytes = 1}};
         const auto ours = smallest_memory(*program, *rooms, policy, slowdowns);
-        for (const Rule rule : {Rule::te, Rule::megatron}) {
+        for (const Rule rule : rules_that_count) {
             policy.rule = rule;
             const auto theirs = smallest_memory(*program, *rooms, policy, slowdowns);
             for (std::size_t n = 0; n < slowdowns.size(); ++n) {

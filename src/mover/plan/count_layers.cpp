@@ -98,22 +98,73 @@ class WayBack {
     std::vector<std::int32_t> previous_;
 };
 
+/// Returns whether the rule counts tensors, and this is one of them.
+bool counts_tensor(Rule rule, const RankProgram& rank, const DeviceTensor& tensor) {
+    if (tensor.kind != MemoryKind::activations || tensor.stays || tensor.uses.size() < 2)
+        return false;
+    const auto next = static_cast<std::size_t>(tensor.uses[1]);
+    return rule == Rule::torchtune ||
+           (rule == Rule::deepspeed && rank.operators[next].kind == OperatorKind::recompute);
+}
+
+/// Returns how many tensors of a micro-batch the rule counts, by micro-batch.
+std::map<std::int32_t, std::int64_t> tensors_of(Rule rule, const RankProgram& rank) {
+    std::map<std::int32_t, std::int64_t> out;
+    for (const DeviceTensor& tensor : rank.tensors)
+        if (counts_tensor(rule, rank, tensor)) ++out[tensor.micro_batch];
+    return out;
+}
+
+/// Moves all tensors that the rule counts, but the last `staying` of each micro-batch.
+RankChoice count_tensors(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,
+                         std::int64_t staying) {
+    const WayBack way_back(rank);
+    const auto counts = tensors_of(rule, rank);
+    // Tensors are numbered in the order in which they are saved.
+    std::map<std::int32_t, std::int64_t> seen;
+    std::vector<char> stays(rank.tensors.size());
+    for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
+        const DeviceTensor& tensor = rank.tensors[t];
+        if (!counts_tensor(rule, rank, tensor)) continue;
+        stays[t] = seen[tensor.micro_batch]++ >= counts.at(tensor.micro_batch) - staying ? 1 : 0;
+    }
+    RankChoice choice;
+    for (const Gap& gap : gaps) {
+        const auto t = static_cast<std::size_t>(gap.tensor);
+        if (gap.must()) {
+            choice.push_back({gap, std::max(gap.in_host + 1, 0)});
+        } else if (counts_tensor(rule, rank, rank.tensors[t]) && stays[t] == 0 &&
+                   gap.after == rank.tensors[t].uses.front()) {
+            const std::int32_t before = way_back.before(gap.need);
+            choice.push_back({gap, before > gap.after ? before : gap.need});
+        }
+    }
+    return choice;
+}
+
 }  // namespace
 
 std::string_view name_of(Rule rule) {
-    static constexpr std::array<std::string_view, rule_count> names = {"ours", "te", "megatron"};
+    static constexpr std::array<std::string_view, 1 + rules_that_count.size()> names = {
+        "ours", "te", "megatron", "torchtune", "deepspeed"};
     return names[static_cast<std::size_t>(rule)];
 }
 
 std::int64_t most_counted(Rule rule, const Program& program) {
     std::int64_t most = 0;
-    for (const RankProgram& rank : program.ranks)
-        most = std::max(most, Countables(rank).most(rule));
+    for (const RankProgram& rank : program.ranks) {
+        if (rule == Rule::te || rule == Rule::megatron)
+            most = std::max(most, Countables(rank).most(rule));
+        for (const auto& [micro_batch, tensors] : tensors_of(rule, rank))
+            most = std::max(most, tensors);
+    }
     return most;
 }
 
 RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,
                         std::int64_t count) {
+    if (rule == Rule::torchtune || rule == Rule::deepspeed)
+        return count_tensors(rule, rank, gaps, count);
     const Countables countables(rank);
     const WayBack way_back(rank);
     RankChoice choice;

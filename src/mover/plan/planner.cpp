@@ -235,7 +235,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
         consider_family(program, rooms, starts, family, effort, best);
     }
     if (kinds.activations)
-        for (const Rule rule : {Rule::te, Rule::megatron})
+        for (const Rule rule : rules_that_count)
             if (best.step() > shortest)
                 consider_counts(program, rooms, kinds, rule, most_tries_of_counting, best);
     PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));

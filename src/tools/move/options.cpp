@@ -61,13 +61,16 @@ void declare(OptionParser& app, Options& options, Raw& raw) {
         ->type_name("SIZE");
     app.add_option("--rule", raw.rules,
                    "who chooses what moves: ours (default), te (counts layers, as "
-                   "TransformerEngine and --cpu-offloading-num-layers) or megatron (counts "
-                   "modules, as --fine-grained-activation-offloading); with --smallest a list")
+                   "TransformerEngine and --cpu-offloading-num-layers), megatron (counts "
+                   "modules, as --fine-grained-activation-offloading), torchtune (all but the "
+                   "last tensors, as its OffloadActivations) or deepspeed (the same of "
+                   "checkpoints, as cpu_checkpointing); with --smallest a list")
         ->needs(model)
         ->type_name("LIST");
     app.add_option("--count", options.policy.count,
-                   "how many layers or modules of a rank te or megatron move (default: what is "
-                   "best, all are tried)")
+                   "how many layers or modules of a rank te or megatron move, or how many tensors "
+                   "of a micro-batch torchtune or deepspeed leave (default: what is best, all are "
+                   "tried)")
         ->needs("--rule")
         ->not_negative()
         ->type_name("N");
@@ -146,16 +149,13 @@ Problem read_kinds(const std::string& list, gradcoll::mover::MovableKinds& out) 
 Problem read_rules(const OptionParser& app, const std::string& list, Options& options) {
     using gradcoll::mover::Rule;
     for (const std::string_view name : gradcoll::split_at_commas(list)) {
-        const auto known = [&](Rule rule) { return name_of(rule) == name; };
-        if (known(Rule::ours))
-            options.rules.push_back(Rule::ours);
-        else if (known(Rule::te))
-            options.rules.push_back(Rule::te);
-        else if (known(Rule::megatron))
-            options.rules.push_back(Rule::megatron);
-        else
-            return fmt::format("--rule {}: allowed are ours, te, megatron",
+        const auto& counting = gradcoll::mover::rules_that_count;
+        const auto known = std::find_if(counting.begin(), counting.end(),
+                                        [&](Rule rule) { return name_of(rule) == name; });
+        if (known == counting.end() && name != name_of(Rule::ours))
+            return fmt::format("--rule {}: allowed are ours, te, megatron, torchtune, deepspeed",
                                gradcoll::printable(name));
+        options.rules.push_back(known == counting.end() ? Rule::ours : *known);
     }
     if (options.rules.size() > 1 && options.mode != Mode::smallest)
         return fmt::format("--rule {}: several are allowed with --smallest",
@@ -164,7 +164,7 @@ Problem read_rules(const OptionParser& app, const std::string& list, Options& op
     const bool counts =
         std::find(options.rules.begin(), options.rules.end(), Rule::ours) == options.rules.end();
     if (app.count("--count") > 0 && !counts)
-        return std::string("--count: ours does not count; allowed with --rule te or megatron");
+        return std::string("--count: ours does not count; allowed with the other rules");
     return std::nullopt;
 }
 

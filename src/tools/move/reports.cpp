@@ -84,7 +84,11 @@ std::string layers_text(const DeviceLayer& first, const DeviceLayer& last) {
 /// Returns what a rule has counted; nothing for ours.
 std::string counted_text(Rule rule, std::int64_t counted) {
     if (rule == Rule::ours) return {};
-    return fmt::format("{} {}", counted, rule == Rule::te ? "layers" : "modules");
+    const bool counts_tensors = rule == Rule::torchtune || rule == Rule::deepspeed;
+    return fmt::format("{} {}", counted,
+                       rule == Rule::te ? "layers"
+                       : counts_tensors ? "tensors"
+                                        : "modules");
 }
 
 }  // namespace
@@ -93,10 +97,13 @@ std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) 
     const Rooms& rooms = scene.rooms;
     const std::vector<std::int64_t> after = peaks_of(scene.program, step.plan);
     const std::int64_t pinned = most_pinned(rooms, step.plan);
-    std::string text = rule == Rule::ours
-                           ? std::string()
-                           : fmt::format("by the rule of {}: {} of each rank move\n", name_of(rule),
-                                         counted_text(rule, step.counted));
+    std::string text =
+        rule == Rule::ours
+            ? std::string()
+            : fmt::format(
+                  "by the rule of {}: {} of each {}\n", name_of(rule),
+                  counted_text(rule, step.counted),
+                  rule == Rule::te || rule == Rule::megatron ? "rank move" : "micro-batch stay");
     text += fmt::format(
         "step: {} with everything in the device, {} with moves: {:.2f} % slower\n"
         "no moves of these kinds have a step of less than {}: this one is {:.2f} % longer\n"
