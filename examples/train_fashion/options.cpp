@@ -22,6 +22,9 @@ void add_sum_options(CLI::App& app, Options& options) {
                    "smaller tensors are never compressed, such as 64K");
     app.add_flag("--engine", options.engine,
                  "hand gradients to an engine (gradcoll/engine.h) instead of persistent requests");
+    app.add_flag("--reproducible", options.reproducible,
+                 "exact sums that have the same bits on any number of hosts and wherever ranks are "
+                 "(gc_reproducible=anywhere)");
     app.add_flag("--check-first-step", options.check_first_step,
                  "compare the first step's sums with MPI_Allreduce");
 }
@@ -58,6 +61,11 @@ void check_combination(const Options& options) {
     if (options.engine && !options.schedule.empty())
         throw CLI::ValidationError(
             "--schedule", "has no meaning with --engine, whose codec stays; leave one out");
+    const bool is_exact = options.codec == "exact" && options.schedule.empty() &&
+                          options.level_codecs.empty() && options.down_codec.empty();
+    if (options.reproducible && (options.engine || !is_exact))
+        throw CLI::ValidationError("--reproducible",
+                                   "goes with --codec exact and without --engine");
     if (options.uses_gradcoll()) return;
     if (options.engine)
         throw CLI::ValidationError("--engine",

@@ -17,7 +17,8 @@ struct Options {
     std::string level_codecs;
     std::string down_codec;
     std::string min_bytes;
-    bool engine = false;  ///< one engine for all gradients, instead of a request for each
+    bool engine = false;        ///< one engine for all gradients, instead of a request for each
+    bool reproducible = false;  ///< the same bits on any number of hosts
     bool check_first_step = false;
     // training
     std::size_t epochs = 5;

@@ -30,7 +30,7 @@ Result<MPI_Comm> own_comm() {
     if (comm != MPI_COMM_NULL) return comm;
     GRADCOLL_TRY(at_finalize([] { PMPI_Comm_free(&comm); }));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm), "MPI_Comm_split"));
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(comm, errors_return());
     return comm;
 }
 
