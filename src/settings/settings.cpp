@@ -121,7 +121,7 @@ Status check_tolerances(const Settings& settings) {
         if (settings.tolerance && codec != CodecId::exact && !waits)
             return {Code::invalid_argument,
                     fmt::format("codec \"{}\" cannot be told to keep gc_tolerance; allowed with "
-                                "it: exact, bound, int8, int4, int16, or no codec",
+                                "it: exact, bound, int, int8, int4, int16, or no codec",
                                 name_of(codec))};
         if (!settings.tolerance && waits)
             return {Code::invalid_argument,

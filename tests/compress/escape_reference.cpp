@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t escape_block = 512;
 
+bool is_any_width(CodecId codec) {
+    return name_of(plain(codec)) == "int";
+}
+
 template <class Number>
 void append_raw(Bytes& out, Number value) {
     out.resize(out.size() + sizeof value);
@@ -29,10 +33,10 @@ class EscapingBlock {
     static constexpr double largest = std::numeric_limits<Float>::max();
 
   public:
-    EscapingBlock(CodecId codec, ElementType type, Bytes plain)
-        : bits_(quantizer_bits(plain_codec(codec))),
-          abs_(parameters_of(codec).abs),
-          rel_(parameters_of(codec).rel >= smallest_tolerance ? parameters_of(codec).rel : 0),
+    EscapingBlock(int bits, const CodecParameters& told, ElementType type, Bytes plain)
+        : bits_(bits),
+          abs_(told.abs),
+          rel_(told.rel >= smallest_tolerance ? told.rel : 0),
           type_(type),
           plain_(std::move(plain)) {
         for (std::size_t i = 0; i < elements_in(plain_, type); ++i)
@@ -58,7 +62,6 @@ class EscapingBlock {
     }
 
   private:
-    static CodecId plain_codec(CodecId codec) { return gradcoll::plain(codec); }
     std::size_t codes_bytes() const {
         return (values_.size() * static_cast<std::size_t>(bits_) + 7) / 8;
     }
@@ -232,6 +235,25 @@ class EscapingBlock {
     std::vector<Float> values_;
 };
 
+/// Returns the block's encoding in the width that makes it shortest, the narrowest of those, with
+/// the width in front unless it is plain.
+template <class Float>
+Bytes encoding_in_any_width(const CodecParameters& told, ElementType type, const Bytes& plain) {
+    Bytes best;
+    int best_bits = 0;
+    for (const int bits : {4, 8, 16}) {
+        if (static_cast<std::size_t>(bits) >= 8 * element_bytes(type)) continue;
+        const Bytes encoding = EscapingBlock<Float>(bits, told, type, plain).encoding();
+        if (best_bits != 0 && encoding.size() >= best.size()) continue;
+        best = encoding;
+        best_bits = bits;
+    }
+    const auto is_set = [](std::byte each) { return each == std::byte{0xff}; };
+    if (!std::all_of(best.begin(), best.begin() + sizeof(Float), is_set))
+        best.insert(best.begin(), static_cast<std::byte>(best_bits));
+    return best;
+}
+
 template <class Float>
 Bytes encode_as(CodecId codec, ElementType type, const Bytes& plain) {
     Bytes out;
@@ -239,10 +261,12 @@ Bytes encode_as(CodecId codec, ElementType type, const Bytes& plain) {
     for (std::size_t at = 0; at < plain.size(); at += block_bytes) {
         const auto first = plain.begin() + static_cast<std::ptrdiff_t>(at);
         const std::size_t left = std::min(block_bytes, plain.size() - at);
-        const Bytes block =
-            EscapingBlock<Float>(codec, type,
-                                 Bytes(first, first + static_cast<std::ptrdiff_t>(left)))
-                .encoding();
+        const Bytes elements(first, first + static_cast<std::ptrdiff_t>(left));
+        const Bytes block = is_any_width(codec)
+                                ? encoding_in_any_width<Float>(parameters_of(codec), type, elements)
+                                : EscapingBlock<Float>(quantizer_bits(gradcoll::plain(codec)),
+                                                       parameters_of(codec), type, elements)
+                                      .encoding();
         out.insert(out.end(), block.begin(), block.end());
     }
     return out;
@@ -292,16 +316,19 @@ template <class Float>
 Bytes decode_as(int bits, ElementType type, const Bytes& encoded, std::size_t count) {
     Bytes out;
     const std::byte* at = encoded.data();
-    for (std::size_t first = 0; first < count; first += escape_block)
-        decode_block_as<Float>(bits, type, at, std::min(escape_block, count - first), out);
+    for (std::size_t first = 0; first < count; first += escape_block) {
+        const bool has_width = bits == 0 && *at != std::byte{0xff};
+        const int width = has_width ? std::to_integer<int>(*at++) : bits;
+        decode_block_as<Float>(width, type, at, std::min(escape_block, count - first), out);
+    }
     return out;
 }
 
 }  // namespace
 
 bool is_escaping(CodecId codec) {
-    return quantizer_bits(plain(codec)) != 0 &&
-           (parameters_of(codec).abs != 0 || parameters_of(codec).rel != 0);
+    const bool has_tolerance = parameters_of(codec).abs != 0 || parameters_of(codec).rel != 0;
+    return is_any_width(codec) || (quantizer_bits(plain(codec)) != 0 && has_tolerance);
 }
 
 Bytes encode_escaping(CodecId codec, ElementType type, const Bytes& plain) {

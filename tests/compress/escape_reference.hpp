@@ -6,7 +6,7 @@
 
 namespace gradcoll::test {
 
-/// Returns whether it is int8, int4 or int16 with `abs` or `rel`.
+/// Returns whether it is int, or int8, int4 or int16 with `abs` or `rel`.
 bool is_escaping(CodecId codec);
 
 Bytes encode_escaping(CodecId codec, ElementType type, const Bytes& plain);

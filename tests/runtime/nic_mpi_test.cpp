@@ -145,9 +145,9 @@ TEST_F(NicExecutor, SumsEqualThoseOfMpi) {
 std::vector<CodecId> codecs_in_all_forms() {
     std::vector<CodecId> codecs(all_codecs().begin(), all_codecs().end());
     for (const char* form :
-         {"int8/seed=7", "int4/abs=0.01", "int8/rel=0.01", "int8/abs=call", "int16/abs=0.0001",
-          "bound/abs=0.001", "bound/rel=0.01", "int8+zstd", "int8/abs=0.01+lz4", "2:4+lz4",
-          "2:4+int8+zstd", "bound/abs=0.001+zstd"})
+         {"int8/seed=7", "int4/abs=0.01", "int8/rel=0.01", "int8/abs=call", "int/abs=0.01",
+          "int/abs=call", "int16/abs=0.0001", "bound/abs=0.001", "bound/rel=0.01", "int8+zstd",
+          "int8/abs=0.01+lz4", "2:4+lz4", "2:4+int8+zstd", "bound/abs=0.001+zstd"})
         codecs.push_back(codec_from_name(form).value());
     return codecs;
 }

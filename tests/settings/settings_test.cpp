@@ -87,7 +87,7 @@ TEST(Settings, CodecsAndToleranceMustFitTogether) {
               "");
     EXPECT_EQ(refusal({{OptionId::codec, "0:2:4"}, {OptionId::tolerance, "abs=1e-3"}}),
               "codec \"2:4\" cannot be told to keep gc_tolerance; allowed with it: exact, bound, "
-              "int8, int4, int16, or no codec");
+              "int, int8, int4, int16, or no codec");
     EXPECT_NE(refusal({{OptionId::codec, "bound/abs=1e-3"}, {OptionId::tolerance, "abs=1e-3"}}),
               "");
     EXPECT_NE(refusal({{OptionId::down_codec, "bf16"}, {OptionId::tolerance, "abs=1e-3"}}), "");

@@ -136,6 +136,18 @@ class EscapingBlock:
         return head + packed.to_bytes((len(codes) * self.bits + 7) // 8, "little") + to_bytes(self.kind, escapes)
 
 
+def encode_any_width(kind, values, tolerance):
+    """Each block in the width that makes it shortest, of equals the narrowest, which stands in front unless it is plain."""
+    out = b""
+    for at in range(0, len(values), 512):
+        widths = [bits for bits in (4, 8, 16) if bits < 8 * SIZES[kind]]
+        encodings = [EscapingBlock(kind, values[at : at + 512], bits, tolerance, 0.0).encoding() for bits in widths]
+        size, bits, encoding = min((len(encoding), bits, encoding) for bits, encoding in zip(widths, encodings))
+        is_plain = encoding.startswith(b"\xff" * (8 if kind == "fp64" else 4))
+        out += encoding if is_plain else bytes([bits]) + encoding
+    return out
+
+
 def encode_escaping(kind, values, bits, tolerance=0.0, relative=0.0):
     return b"".join(
         EscapingBlock(kind, values[at : at + 512], bits, tolerance, relative).encoding() for at in range(0, len(values), 512)

@@ -7,7 +7,7 @@ import math
 import pathlib
 import struct
 
-from escaping import encode_escaping
+from escaping import encode_any_width, encode_escaping
 from formats import INFINITY, ONE, SIZES, nearest, rounded_to, to_bytes, value
 
 SHAPES = {"1:4": (1, 4), "2:4": (2, 4), "1:8": (1, 8), "2:8": (2, 8), "4:8": (4, 8), "1:16": (1, 16)}
@@ -319,6 +319,15 @@ def main():
                     values = make(kind, count)
                     lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_bounded(kind, values, tolerance).hex()}")
         write(f"bound_abs_{tolerance}.txt", lines)
+    for tolerance in TOLERANCES:
+        lines = []
+        for kind in SIZES:
+            few = [1, 5, 33, 100]
+            for make, counts in (elements, [3, 33, 513]), (moderate, few + [512]), (curve, few + [512]), (with_outliers, few + [513]):
+                for count in counts:
+                    values = make(kind, count)
+                    lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_any_width(kind, values, tolerance).hex()}")
+        write(f"int_abs_{tolerance}.txt", lines)
     for codec, bits in CODE_BITS.items():
         kinds = SIZES if bits < 16 else ["fp32", "fp64"]
         told = {f"abs_{tolerance}": {"tolerance": tolerance} for tolerance in TOLERANCES}

@@ -1,0 +1,2 @@
+gradcoll_kernels(width OF compress/width/width_kernels.cpp VECTOR_HEADERS compress/quant/quant_)
+gradcoll_extension(codec width SOURCES width_stage.cpp ${kernels})
