@@ -127,6 +127,8 @@ PROTOTYPES = {
     "GC_Type_bfloat16": (Datatype, ()),
     "GC_Allreduce_c": (c_int, (c_void_p, c_void_p, Count, Datatype, Op, Comm)),
     "GC_Allreduce_residual": (c_int, (c_void_p, c_void_p, Count, Datatype, Op, Comm, Residual)),
+    "GC_Reduce_scatter_block": (c_int, (c_void_p, c_void_p, c_int, Datatype, Op, Comm)),
+    "GC_Allgather": (c_int, (c_void_p, c_int, Datatype, c_void_p, c_int, Datatype, Comm)),
     "GC_Residual_create": (c_int, (Comm, Count, Datatype, POINTER(Residual))),
     "GC_Residual_free": (c_int, (POINTER(Residual),)),
     "GC_Residual_scale": (c_int, (Residual, c_double)),

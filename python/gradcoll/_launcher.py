@@ -58,3 +58,26 @@ def _differs(variable: str, of_world: int) -> Optional[str]:
     if number is None or number == of_world or _number("WORLD_SIZE") is None:
         return None
     return f"{variable} is {number}, but that of MPI.COMM_WORLD is {of_world}"
+
+
+def check_ranks_of_group(comm: MPI.Comm, rank: int, size: int) -> None:
+    """RuntimeError on all ranks of `comm` if torch's default group numbers a process otherwise. Collective."""
+    mine = None
+    if (rank, size) != (comm.rank, comm.size):
+        mine = (
+            f"torch's process group has this process as rank {rank} of {size} (RANK, WORLD_SIZE), MPI as rank {comm.rank} "
+            f"of {comm.size}"
+        )
+    for other, theirs in enumerate(comm.allgather(mine)):
+        if theirs:
+            raise RuntimeError(f"gradcoll: {theirs} (rank {other} of MPI). {_way_out(comm, size)}")
+
+
+def _way_out(comm: MPI.Comm, size: int) -> str:
+    library = MPI.Get_library_version().strip("\0 \n").splitlines()[0].split(",")[0]
+    if comm.size > 1:
+        return "Start with one launcher, and unset RANK and WORLD_SIZE where they mean something else"
+    return (
+        f"Start the program with the launcher of mpi4py's MPI ({library}): mpirun -n {size} python ...; torchrun alone can "
+        "start MPICH and Intel MPI, if gradcoll or its backend is there before mpi4py.MPI is imported"
+    )

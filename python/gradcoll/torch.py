@@ -35,6 +35,7 @@ from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whol
 from ._torch_engine import EngineState, engine_hook
 from ._torch_mover import LayerRecorder, Mover, MoverStats
 from ._torch_optimizer import EngineOptimizer
+from ._torch_world import comm_of, register, use
 
 __all__ = [
     "EngineOptimizer",
@@ -44,9 +45,12 @@ __all__ = [
     "MoverStats",
     "State",
     "allreduce_hook",
+    "comm_of",
     "engine_hook",
     "init_process_group",
 ]
+
+register()
 
 
 class _Layout(NamedTuple):
@@ -295,6 +299,7 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
         raise RuntimeError(f"the store of the process group cannot be opened on rank 0: {failure}")
     if store is None:
         store = dist.TCPStore(host, port, comm.size, False)
+    use(comm)
     dist.init_process_group(backend, store=store, rank=comm.rank, world_size=comm.size, **arguments)
 
 

@@ -1,0 +1,367 @@
+"""How the calls of a process group go on: in order, here or in the group's thread, and watched.
+
+A call that need not return before it is done goes to a thread of its group. One that must is made on the caller's
+thread, unless others of the group are still under way. Calls of several groups run beside one another.
+"""
+
+from __future__ import annotations
+
+import atexit
+import datetime
+import queue
+import sys
+import threading
+import time
+import traceback
+import weakref
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+import torch
+from mpi4py import MPI
+from torch._C import _distributed_c10d as c10d
+
+_POST_AFTER_SECONDS = 1.0  # a call that waits longer is shown to the other ranks
+_DRAIN_SECONDS = 10.0
+
+
+def _seconds(timeout: Optional[datetime.timedelta]) -> Optional[float]:
+    """None for what torch's callers pass if they mean no limit of their own."""
+    seconds = timeout.total_seconds() if timeout is not None else 0.0
+    return seconds if seconds > 0 else None
+
+
+def _future_of(results: List[torch.Tensor]) -> Any:
+    future: Any = torch.futures.Future()
+    future.set_result(results)
+    return future
+
+
+class Done(c10d.Work):
+    """A call that was made on the caller's thread."""
+
+    def __init__(self, results: List[torch.Tensor]) -> None:
+        c10d.Work.__init__(self)
+        self._results = results
+
+    def wait(self, timeout: Any = None) -> bool:
+        return True
+
+    def get_future(self) -> Any:
+        return _future_of(self._results)
+
+
+class Job(c10d.Work):
+    """A call that waits for its turn, or runs, in the group's thread."""
+
+    def __init__(self, calls: "Calls", name: str, number: int, limit: float, work: Callable[[], None], results: List[torch.Tensor]) -> None:
+        c10d.Work.__init__(self)
+        self.name, self.number, self.limit = name, number, limit
+        self.work: Optional[Callable[[], None]] = work
+        self.failure: Optional[BaseException] = None
+        self._calls = calls
+        self._results = results
+        self._mutex = threading.Lock()
+        self._running = threading.Lock()  # held until the call has ended
+        self._running.acquire()
+        self._has_ended = False
+        self._trigger: Any = None
+        self._future: Any = None
+
+    def wait(self, timeout: Any = None) -> bool:
+        """Raises what the call has raised, or a RuntimeError that names the ranks that are late."""
+        limit = _seconds(timeout)
+        if self._running.acquire(timeout=-1 if limit is None else limit):
+            self._running.release()
+        else:
+            raise RuntimeError(self._calls.lateness(self.name, self.number, limit or 0.0))
+        if self.failure is not None:
+            raise self.failure
+        return True
+
+    def get_future(self) -> Any:
+        """Of the tensors. A failure is raised by its value(), and by what reads it: DistributedDataParallel's backward()."""
+        with self._mutex:
+            if self._future is None:
+                self._trigger = torch.futures.Future()
+                self._future = self._trigger.then(self._value)
+                if self._has_ended:
+                    self._trigger.set_result(None)
+            return self._future
+
+    def _value(self, _: Any) -> List[torch.Tensor]:
+        if self.failure is not None:
+            raise self.failure
+        return self._results
+
+    def end(self, failure: Optional[BaseException]) -> None:
+        """By whoever is first: the thread, or the watch."""
+        with self._mutex:
+            if self._has_ended:
+                return
+            self._has_ended = True
+            self.failure = failure
+            self.work = None
+            self._running.release()
+            trigger = self._trigger
+        if trigger is not None:
+            trigger.set_result(None)
+
+
+class Request(c10d.Work):
+    """A message under way. `arrived` is called once it is there."""
+
+    def __init__(self, request: MPI.Request, tensors: List[torch.Tensor], limit: float, arrived: Callable[[], None], what: str) -> None:
+        c10d.Work.__init__(self)
+        self._request = request
+        self._tensors = tensors
+        self._limit = limit
+        self._arrived: Optional[Callable[[], None]] = arrived
+        self._what = what
+        self._mutex = threading.Lock()
+        self._source = -1
+
+    def is_complete(self) -> bool:
+        with self._mutex:
+            if self._arrived is None:
+                return True
+            status = MPI.Status()
+            if not self._request.Test(status):
+                return False
+            self._source = status.Get_source()
+            arrived, self._arrived = self._arrived, None
+            arrived()
+            return True
+
+    def wait(self, timeout: Any = None) -> bool:
+        limit = _seconds(timeout) or self._limit
+        begin, looks = time.monotonic(), 0
+        while not self.is_complete():
+            looks += 1
+            if looks > 200:
+                time.sleep(0.00005 if looks < 2000 else 0.001)
+            if time.monotonic() - begin > limit:
+                raise RuntimeError(f"gradcoll: {self._what} has waited {limit:g} s, and is not done")
+        return True
+
+    def source_rank(self) -> int:
+        return self._source
+
+    def get_future(self) -> Any:
+        if self.is_complete():
+            return _future_of(self._tensors)
+        future: Any = torch.futures.Future()
+        trigger: Any = torch.futures.Future()
+
+        def value(_: Any) -> List[torch.Tensor]:
+            self.wait()
+            return self._tensors
+
+        future = trigger.then(value)
+        threading.Thread(target=lambda: trigger.set_result(None), daemon=True).start()
+        return future
+
+
+class Together(c10d.Work):
+    """Several works as one."""
+
+    def __init__(self, works: Sequence[Any]) -> None:
+        c10d.Work.__init__(self)
+        self._works = list(works)
+
+    def wait(self, timeout: Any = None) -> bool:
+        for work in self._works:
+            work.wait(timeout)
+        return True
+
+    def get_future(self) -> Any:
+        futures = [work.get_future() for work in self._works]
+        return torch.futures.collect_all(futures).then(lambda all_: [one for done in all_.value() for one in done.value()])
+
+
+class Calls:
+    """The calls of one group, one at a time. Thread safe."""
+
+    def __init__(self, store: Any, name: str, rank: int, size: int, limit: float) -> None:
+        self.name, self.rank, self.size, self.limit = name, rank, size, limit
+        self.count = 0  # of the calls that were begun: alike on all ranks
+        self.running: Optional[Tuple[str, int, float, Optional[Job], Any]] = None  # name, number, since, job, options
+        self.failure: Optional[BaseException] = None
+        self._store = store
+        self._posted = 0  # number of the call that others were told of
+        self._mutex = threading.Lock()
+        self._turn = threading.Lock()
+        self._pending = 0
+        self._jobs: "queue.SimpleQueue[Optional[Job]]" = queue.SimpleQueue()
+        self._thread: Optional[threading.Thread] = None
+        _watch.add(self)
+
+    def begin_here(self, name: str, options: Any) -> bool:
+        """Whether the caller's thread may go on now. Then it calls end_here()."""
+        if self.failure is not None:
+            raise self.failure
+        with self._mutex:
+            if self._pending or not self._turn.acquire(False):
+                return False
+            self.count += 1
+            self.running = (name, self.count, time.monotonic(), None, options)
+            return True
+
+    def end_here(self) -> None:
+        self.running = None
+        self._turn.release()
+
+    def limit_of(self, options: Any) -> float:
+        return _seconds(getattr(options, "timeout", None)) or self.limit
+
+    def put(self, name: str, options: Any, work: Callable[[], None], results: List[torch.Tensor]) -> Job:
+        """For the group's thread. The job keeps what `work` and `results` refer to."""
+        if self.failure is not None:
+            raise self.failure
+        with self._mutex:
+            self.count += 1
+            self._pending += 1
+            job = Job(self, name, self.count, self.limit_of(options), work, results)
+            self._jobs.put(job)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=f"gradcoll {self.name}", daemon=True)
+                self._thread.start()
+        return job
+
+    def _run(self) -> None:
+        for job in iter(self._jobs.get, None):
+            failure: Optional[BaseException] = None
+            with self._turn:
+                self.running = (job.name, job.number, time.monotonic(), job, None)
+                try:
+                    assert job.work is not None
+                    job.work()
+                except BaseException as error:  # whoever waits for the job gets it
+                    failure = error
+                self.running = None
+            with self._mutex:
+                self._pending -= 1
+            job.end(failure)
+            del job
+
+    def drain(self, seconds: float) -> bool:
+        """Ends the thread after what it has to do. Whether it has ended."""
+        thread = self._thread
+        if thread is None:
+            return True
+        self._jobs.put(None)
+        thread.join(seconds)
+        return not thread.is_alive()
+
+    def close(self, seconds: float) -> bool:
+        _watch.remove(self)
+        return self.drain(seconds)
+
+    def look(self) -> None:
+        """By the watch: shows a call that waits to the others, and ends one that has waited too long."""
+        running = self.running
+        if running is None or self.failure is not None:
+            return
+        name, number, since, job, options = running
+        waited = time.monotonic() - since
+        limit = job.limit if job is not None else self.limit_of(options)
+        if waited > min(_POST_AFTER_SECONDS, limit / 4):
+            self._post(number)
+        if waited <= limit or self.running is not running:
+            return
+        text = self.lateness(name, number, limit)
+        self.failure = RuntimeError(text)
+        if job is not None:
+            job.end(self.failure)
+        else:
+            _end_the_job(text)
+
+    def _post(self, number: int) -> None:
+        if self._posted != number:
+            self._posted = number
+            self._store.add(f"waits/{number}/{self.rank}", 1)
+
+    def lateness(self, name: str, number: int, limit: float) -> str:
+        """Who has not come to the call. Ranks tell others that they wait, once they have waited for a while."""
+        said = f"gradcoll: {name} (call {number} of group {self.name!r}) has waited {limit:g} s: "
+        try:
+            self._post(number)
+            time.sleep(min(1.0, limit / 4))
+            late = [str(r) for r in range(self.size) if self._store.add(f"waits/{number}/{r}", 0) == 0]
+        except (RuntimeError, OSError) as error:
+            return f"{said}who is late cannot be told, as the store does not answer ({error})"
+        if not late:
+            return f"{said}all ranks have called it"
+        return f"{said}rank{'s' * (len(late) > 1)} {', '.join(late)} of the group {'have' if len(late) > 1 else 'has'} not called it"
+
+
+class _Watch:
+    """A thread that looks at all groups' calls now and then."""
+
+    def __init__(self) -> None:
+        self._groups: "weakref.WeakSet[Calls]" = weakref.WeakSet()
+        self._mutex = threading.Lock()
+        self._thread: Optional[threading.Thread] = None
+        self._tick = 1.0
+
+    def add(self, calls: Calls) -> None:
+        with self._mutex:
+            self._groups.add(calls)
+            self._tick = min(self._tick, max(0.05, calls.limit / 8))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="gradcoll watch", daemon=True)
+                self._thread.start()
+
+    def remove(self, calls: Calls) -> None:
+        with self._mutex:
+            self._groups.discard(calls)
+
+    def groups(self) -> List[Calls]:
+        with self._mutex:
+            return list(self._groups)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(self._tick)
+            for calls in self.groups():
+                try:
+                    calls.look()
+                except Exception:  # the store of a job that ends
+                    traceback.print_exc()
+                    self.remove(calls)
+
+
+_watch = _Watch()
+_has_failed = False
+
+
+def _end_the_job(text: str) -> None:
+    """For a thread that is inside MPI, which nothing else can end."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+    MPI.COMM_WORLD.Abort(1)
+
+
+def _at_exit() -> None:
+    """A rank that ends with an error ends the job: the others would wait for it in MPI_Finalize."""
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        return
+    groups = _watch.groups()
+    if _has_failed and MPI.COMM_WORLD.size > 1:
+        sys.stdout.flush()
+        _end_the_job(f"gradcoll: rank {MPI.COMM_WORLD.rank} ends with an error, and the job with it")
+    for calls in groups:
+        if not calls.close(_DRAIN_SECONDS):
+            _end_the_job(f"gradcoll: rank {MPI.COMM_WORLD.rank} ends while a call of group {calls.name!r} waits for others")
+
+
+def end_with_the_program() -> None:
+    """Once, when the first group is made."""
+    previous = sys.excepthook
+
+    def note(*failure: Any) -> None:
+        global _has_failed
+        _has_failed = True
+        previous(*failure)
+
+    sys.excepthook = note
+    atexit.register(_at_exit)

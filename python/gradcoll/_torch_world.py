@@ -1,0 +1,79 @@
+"""From torch's process groups to communicators of MPI: registration, and which processes a group has."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, List, Optional
+
+import torch.distributed as dist
+from mpi4py import MPI
+
+from ._launcher import check_ranks_of_group
+from ._torch_backend import NAME, Backend
+from ._torch_works import end_with_the_program
+
+_backends: List[Backend] = []  # torch alone does not keep a backend that Python has made
+_world: Optional[MPI.Comm] = None  # whose ranks are the default group's
+_is_registered = False
+
+
+def keep(backend: Backend) -> Backend:
+    _backends[:] = [other for other in _backends if other.comm != MPI.COMM_NULL] + [backend]
+    return backend
+
+
+def register() -> None:
+    """Makes "gradcoll" a name of torch.distributed. A second time it does nothing."""
+    global _is_registered
+    if _is_registered:
+        return
+    _is_registered = True
+    arguments: Any = {} if not hasattr(dist.Backend, "default_device_backend_map") else {"devices": ["cpu"]}
+    dist.Backend.register_backend(NAME, _create, extended_api=True, **arguments)
+
+
+def use(comm: Optional[MPI.Comm]) -> None:
+    """The next default group has the ranks of `comm`; None: those of MPI.COMM_WORLD."""
+    global _world
+    _world = comm
+
+
+def _create(options: Any, _: Any = None) -> Backend:
+    """What torch calls for a group, on its members. Collective among these."""
+    if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+        raise RuntimeError("gradcoll: the backend needs an MPI with MPI_THREAD_MULTIPLE, which mpi4py asks for by default")
+    if not _backends:
+        end_with_the_program()
+    world = _world if _world is not None else MPI.COMM_WORLD
+    members = list(options.global_ranks_in_group)
+    name = getattr(options, "group_id", "") or ("default" if not members else ",".join(map(str, members)))
+    if not members:
+        check_ranks_of_group(world, options.group_rank, options.group_size)
+        comm = world.Dup()
+    else:
+        group = world.Get_group().Incl(members)
+        comm = world.Create_group(group, zlib.crc32(name.encode()) % 32768)
+        group.Free()
+    return keep(Backend(comm, options.store, name, options.timeout))
+
+
+def comm_of(group: Any = None) -> MPI.Comm:
+    """The communicator of a process group of the backend "gradcoll" (None: the default group), which frees it.
+
+    For what MPI can do beside torch, and for the codecs of hooks. Errors: ValueError for groups of other backends."""
+    group = group if group is not None else dist.distributed_c10d._get_default_group()
+    for backend in _backends:
+        if backend is group or _belongs(backend, group):
+            return backend.comm
+    raise ValueError(f"gradcoll: the process group is not of the backend {NAME!r}")
+
+
+def _belongs(backend: Backend, group: Any) -> bool:
+    if not hasattr(group, "_get_backend"):
+        return False
+    import torch
+
+    try:
+        return group._get_backend(torch.device("cpu")) is backend
+    except RuntimeError:  # no backend for the CPU
+        return False
