@@ -18,8 +18,12 @@ library or MPI refuses. During a call the communicator's error handler is MPI.ER
 that a failure is an exception whatever the handler; afterwards it is what it was.
 """
 
-from ._collectives import allreduce
-from ._comms import (
+from ._bootstrap import start_mpi
+
+start_mpi()  # before anything imports mpi4py.MPI
+
+from ._collectives import allreduce  # noqa: E402
+from ._comms import (  # noqa: E402
     Stats,
     attach,
     get_option,
@@ -31,12 +35,12 @@ from ._comms import (
     tree,
     version,
 )
-from ._engine import Engine, Handle
-from ._errors import Error
-from ._mover import Mover, MoverOperator, MoverStats, MoverTensor
-from ._persistent import Persistent
-from ._residual import Residual
-from ._version import __version__
+from ._engine import Engine, Handle  # noqa: E402
+from ._errors import Error  # noqa: E402
+from ._mover import Mover, MoverOperator, MoverStats, MoverTensor  # noqa: E402
+from ._persistent import Persistent  # noqa: E402
+from ._residual import Residual  # noqa: E402
+from ._version import __version__  # noqa: E402
 
 __all__ = [
     "Engine",
