@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 import weakref
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Set, Tuple
 
 import torch
 from mpi4py import MPI
@@ -28,6 +28,25 @@ def _seconds(timeout: Optional[datetime.timedelta]) -> Optional[float]:
     """None for what torch's callers pass if they mean no limit of their own."""
     seconds = timeout.total_seconds() if timeout is not None else 0.0
     return seconds if seconds > 0 else None
+
+
+class _Kept:
+    """Works that somebody may yet wait for. torch 1.13 forgets the Python half of a Work that C++ has; later ones do not."""
+
+    def __init__(self, is_needed: bool) -> None:
+        self._is_needed = is_needed
+        self._works: Set[Any] = set()
+
+    def add(self, work: Any) -> None:
+        if self._is_needed:
+            self._works.add(work)
+
+    def drop(self, work: Any) -> None:
+        if self._is_needed:
+            self._works.discard(work)
+
+
+_kept = _Kept(not hasattr(c10d, "Backend"))
 
 
 def _future_of(results: List[torch.Tensor]) -> Any:
@@ -45,6 +64,9 @@ class Done(c10d.Work):
 
     def wait(self, timeout: Any = None) -> bool:
         return True
+
+    def result(self) -> List[torch.Tensor]:
+        return self._results
 
     def get_future(self) -> Any:
         return _future_of(self._results)
@@ -66,9 +88,11 @@ class Job(c10d.Work):
         self._has_ended = False
         self._trigger: Any = None
         self._future: Any = None
+        _kept.add(self)
 
     def wait(self, timeout: Any = None) -> bool:
         """Raises what the call has raised, or a RuntimeError that names the ranks that are late."""
+        _kept.drop(self)
         limit = _seconds(timeout)
         if self._running.acquire(timeout=-1 if limit is None else limit):
             self._running.release()
@@ -78,8 +102,14 @@ class Job(c10d.Work):
             raise self.failure
         return True
 
+    def result(self) -> List[torch.Tensor]:
+        """The tensors. torch 1.13's callers ask for them; later ones get a Work of torch's own, which has none."""
+        self.wait()
+        return self._results
+
     def get_future(self) -> Any:
-        """Of the tensors. A failure is raised by its value(), and by what reads it: DistributedDataParallel's backward()."""
+        """A future of the tensors. A failure is raised by its value(), and by what reads it: DistributedDataParallel's backward()."""
+        _kept.drop(self)
         with self._mutex:
             if self._future is None:
                 self._trigger = torch.futures.Future()
@@ -193,6 +223,7 @@ class Calls:
         self._pending = 0
         self._jobs: "queue.SimpleQueue[Optional[Job]]" = queue.SimpleQueue()
         self._thread: Optional[threading.Thread] = None
+        self._ident = 0
         _watch.add(self)
 
     def begin_here(self, name: str, options: Any) -> bool:
@@ -200,7 +231,7 @@ class Calls:
         if self.failure is not None:
             raise self.failure
         with self._mutex:
-            if self._pending or not self._turn.acquire(False):
+            if self._pending and threading.get_ident() != self._ident or not self._turn.acquire(False):
                 return False
             self.count += 1
             self.running = (name, self.count, time.monotonic(), None, options)
@@ -214,34 +245,46 @@ class Calls:
         return _seconds(getattr(options, "timeout", None)) or self.limit
 
     def put(self, name: str, options: Any, work: Callable[[], None], results: List[torch.Tensor]) -> Job:
-        """For the group's thread. The job keeps what `work` and `results` refer to."""
+        """For the group's thread. The job keeps what `work` and `results` refer to.
+
+        What that thread itself asks for, in a callback of a future, is done at once: so it comes behind the call whose
+        future it was and before all that were put since, on every rank."""
         if self.failure is not None:
             raise self.failure
         with self._mutex:
             self.count += 1
-            self._pending += 1
             job = Job(self, name, self.count, self.limit_of(options), work, results)
-            self._jobs.put(job)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=f"gradcoll {self.name}", daemon=True)
-                self._thread.start()
+            is_ours = threading.get_ident() == self._ident
+            if not is_ours:
+                self._pending += 1
+                self._jobs.put(job)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name=f"gradcoll {self.name}", daemon=True)
+                    self._thread.start()
+        if is_ours:
+            job.end(self._make(job))
         return job
 
     def _run(self) -> None:
+        self._ident = threading.get_ident()
         for job in iter(self._jobs.get, None):
-            failure: Optional[BaseException] = None
-            with self._turn:
-                self.running = (job.name, job.number, time.monotonic(), job, None)
-                try:
-                    assert job.work is not None
-                    job.work()
-                except BaseException as error:  # whoever waits for the job gets it
-                    failure = error
-                self.running = None
+            job.end(self._make(job))
             with self._mutex:
                 self._pending -= 1
-            job.end(failure)
             del job
+
+    def _make(self, job: Job) -> Optional[BaseException]:
+        """Makes the call; returns what it has raised."""
+        with self._turn:
+            self.running = (job.name, job.number, time.monotonic(), job, None)
+            try:
+                assert job.work is not None
+                job.work()
+            except BaseException as error:  # whoever waits for the job gets it
+                return error
+            finally:
+                self.running = None
+        return None
 
     def drain(self, seconds: float) -> bool:
         """Ends the thread after what it has to do. Whether it has ended."""
