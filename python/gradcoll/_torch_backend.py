@@ -7,7 +7,7 @@ contiguous is copied; what is added is added in the order that the library fixes
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Mapping, Optional, Sequence
 
 import torch
 from mpi4py import MPI
@@ -15,6 +15,7 @@ from torch._C import _distributed_c10d as c10d
 
 from . import _torch_memory as memory
 from ._capi import IN_PLACE, handle, lib
+from ._comms import set_option
 from ._errors import Error, _text_of
 from ._torch_works import Calls, Done, Request, Together
 
@@ -24,6 +25,9 @@ _Base: Any = c10d.Backend if _HAS_BACKENDS else c10d.ProcessGroup  # torch 1.13 
 _HAS_ASYNC = hasattr(c10d.AllreduceOptions, "asyncOp")
 _may_go_on: Callable[[Any], bool] = operator.attrgetter("asyncOp") if _HAS_ASYNC else lambda opts: True
 _SUM = c10d.AllreduceOptions()
+_NOW = c10d.AllreduceOptions()  # of calls that torch does not know, and that are waited for
+if _HAS_ASYNC:
+    _NOW.asyncOp = False
 _GATHER = c10d.AllgatherOptions()
 _SCATTERED = c10d.ReduceScatterOptions()
 Tensors = List[torch.Tensor]
@@ -46,7 +50,9 @@ class Backend(_Base):  # type: ignore[misc]
     def __init__(self, comm: MPI.Comm, store: Any, name: str, timeout: Any) -> None:
         _Base.__init__(self, comm.rank, comm.size)
         comm.Set_errhandler(MPI.ERRORS_RETURN)
+        comm.Set_name(f"torch {name}"[: MPI.MAX_OBJECT_NAME - 1])
         self.comm = comm
+        self._duplicate: Optional[MPI.Comm] = None
         self._handle = handle(comm)
         self._rank, self._size = comm.rank, comm.size
         self._calls = Calls(store, name, comm.rank, comm.size, timeout.total_seconds())
@@ -116,11 +122,32 @@ class Backend(_Base):  # type: ignore[misc]
             raise RuntimeError(f"gradcoll: group {self._calls.name!r} is destroyed while a call of it waits for others")
         for message in self._messages:
             message.wait()
+        if self._duplicate is not None:
+            self._duplicate.Free()
         comm.Free()
 
     def abort(self) -> None:
         """What waits goes on waiting: MPI cannot end it. Later calls fail."""
         self._calls.failure = RuntimeError(f"gradcoll: group {self._calls.name!r} was aborted")
+
+    def duplicate(self) -> MPI.Comm:
+        """A communicator for others than torch, made at the first call. Collective."""
+        if self._duplicate is None:
+            self._do("comm_of", _NOW, [], self._make_duplicate).wait()
+        assert self._duplicate is not None
+        return self._duplicate
+
+    def _make_duplicate(self) -> None:
+        self._duplicate = self.comm.Dup()
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Sets the communicator's settings, by info key, behind the calls that were made before. Collective."""
+
+        def set_all() -> None:
+            for key, value in settings.items():
+                set_option(self.comm, key, value)
+
+        self._do("options", _NOW, [], set_all).wait()
 
     def _do(self, name: str, opts: Any, results: Tensors, function: Callable[..., None], *arguments: Any) -> Any:
         """The call, made here or by the group's thread."""

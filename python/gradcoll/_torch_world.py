@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, List, Optional
+from typing import Any, List, Mapping, Optional
 
+import torch
 import torch.distributed as dist
 from mpi4py import MPI
 
+from ._comms import settings_of
 from ._launcher import check_ranks_of_group
 from ._torch_backend import NAME, Backend
 from ._torch_works import end_with_the_program
@@ -58,21 +60,37 @@ def _create(options: Any, _: Any = None) -> Backend:
 
 
 def comm_of(group: Any = None) -> MPI.Comm:
-    """The communicator of a process group of the backend "gradcoll" (None: the default group), which frees it.
+    """A communicator with the ranks of a process group of the backend "gradcoll" (None: the default group), for what MPI can
+    do beside torch, and for hooks. Made at the first call, which is collective, and freed with the group.
 
-    For what MPI can do beside torch, and for the codecs of hooks. Errors: ValueError for groups of other backends."""
+    Errors: ValueError for groups of other backends."""
+    return _backend_of(group).duplicate()
+
+
+def options(group: Any = None, codec: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None) -> None:
+    """How the reductions of a process group of the backend "gradcoll" (None: the default group) travel from now on.
+    Collective; it comes behind the calls that were made before.
+
+    codec: "bf16", "int8", "2:4", ... for sums and averages of floating-point tensors that are long enough; "exact" for none.
+        Nothing is kept of what a codec drops: that is what the hooks do. Gathers and broadcasts stay exact.
+    settings: others by info key, such as {"gc_compress_bytes": "1M", "gc_tolerance": "abs=1e-4"}.
+
+    Errors: ValueError for groups of other backends; gradcoll.Error for what the library refuses."""
+    _backend_of(group).configure(settings_of(codec, settings))
+
+
+def _backend_of(group: Any) -> Backend:
     group = group if group is not None else dist.distributed_c10d._get_default_group()
     for backend in _backends:
-        if backend is group or _belongs(backend, group):
-            return backend.comm
+        if backend is group or _is_inside(backend, group):
+            return backend
     raise ValueError(f"gradcoll: the process group is not of the backend {NAME!r}")
 
 
-def _belongs(backend: Backend, group: Any) -> bool:
+def _is_inside(backend: Backend, group: Any) -> bool:
+    """Whether torch's process group has handed its CPU tensors to the backend."""
     if not hasattr(group, "_get_backend"):
         return False
-    import torch
-
     try:
         return group._get_backend(torch.device("cpu")) is backend
     except RuntimeError:  # no backend for the CPU

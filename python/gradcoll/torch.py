@@ -13,6 +13,9 @@ its parameter's name, and the backward pass goes on meanwhile:
 
 Process groups go on doing everything else. EngineOptimizer needs none.
 
+The import also makes "gradcoll" a backend of torch.distributed: init_process_group("gradcoll") under torchrun, or
+init_process_group(backend="gradcoll") of this module under mpirun.
+
 LayerRecorder and Mover let what autograd saves leave the device and come back as a plan of
 gradcoll move says.
 """
@@ -35,7 +38,7 @@ from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whol
 from ._torch_engine import EngineState, engine_hook
 from ._torch_mover import LayerRecorder, Mover, MoverStats
 from ._torch_optimizer import EngineOptimizer
-from ._torch_world import comm_of, register, use
+from ._torch_world import comm_of, options, register, use
 
 __all__ = [
     "EngineOptimizer",
@@ -48,6 +51,7 @@ __all__ = [
     "comm_of",
     "engine_hook",
     "init_process_group",
+    "options",
 ]
 
 register()

@@ -12,7 +12,7 @@ import torch.distributed as dist  # noqa: E402
 from torch._C import _distributed_c10d as c10d  # noqa: E402
 
 import gradcoll.torch  # noqa: E402
-from gradcoll import _torch_works  # noqa: E402
+from gradcoll import _torch_works, _torch_world  # noqa: E402
 
 RANK, SIZE = WORLD.rank, WORLD.size
 IS_NEW = hasattr(c10d, "Backend")  # torch 1.13 has process groups alone, without several faces
@@ -354,7 +354,9 @@ class Groups(unittest.TestCase):
         self.assertTrue(torch.equal(tensor, torch.full((10,), float(sum(mine)))))
 
     def test_communicator(self):
-        self.assertEqual(gradcoll.torch.comm_of().size, SIZE)
+        comm = gradcoll.torch.comm_of()
+        self.assertEqual(comm.size, SIZE)
+        self.assertEqual(comm, gradcoll.torch.comm_of())
         with self.assertRaisesRegex(ValueError, "not of the backend"):
             gradcoll.torch.comm_of(gloo)
 
@@ -409,6 +411,39 @@ class Timeouts(unittest.TestCase):
         self.assertEqual(len(said), 0 if RANK == 0 else 1)
         if RANK != 0:
             self.assertRegex(said[0], "has waited 1 s: rank 0 of the group has not called it")
+
+
+class Codecs(unittest.TestCase):
+    def test_of_one_group_alone(self):
+        lossy, exact = dist.new_group(), dist.new_group()
+        gradcoll.torch.options(lossy, codec="int8", settings={"gc_compress_if": "always"})
+        source = torch.randn(200_000, generator=torch.Generator().manual_seed(RANK))
+        sums = []
+        for group in (lossy, exact):
+            tensor = source.clone()
+            dist.all_reduce(tensor, group=group)
+            self.assertTrue(is_same_on_all_ranks(tensor.numpy()))
+            sums.append(tensor)
+        compressed = [gradcoll.stats(_torch_world._backend_of(group).comm).calls_compressed for group in (lossy, exact)]
+        self.assertEqual(compressed, [1 if SIZE > 1 else 0, 0])
+        error = (sums[0] - sums[1]).abs().max()
+        self.assertLess(error, 0.1 * SIZE)
+        self.assertEqual(bool(error > 0), SIZE > 1)
+        whole = torch.full((70_000,), RANK + 0.1)
+        dist.broadcast(whole, 0, group=lossy)
+        self.assertTrue(torch.equal(whole, torch.full((70_000,), 0.1)))
+        with self.assertRaisesRegex(gradcoll.Error, "no_such"):
+            gradcoll.torch.options(lossy, settings={"gc_codec": "no_such"})
+
+    def test_hooks_with_feedback(self):
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(300, 300))
+        state = gradcoll.torch.State(codec="int8", comm=gradcoll.torch.comm_of(), options={"gc_compress_if": "always"})
+        model.register_comm_hook(state, gradcoll.torch.allreduce_hook)
+        for _ in range(3):
+            model(torch.ones(4, 300) * (RANK + 1)).square().mean().backward()
+        self.assertTrue(is_same_on_all_ranks(model.module.weight.grad.numpy()))
+        self.assertEqual(gradcoll.stats(state.attach()).calls_compressed > 0, SIZE > 1)
+        state.close()
 
 
 class Worlds(unittest.TestCase):

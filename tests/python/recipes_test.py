@@ -56,7 +56,7 @@ def train(model, optimizer, steps=5):
 
 
 class Recipes(unittest.TestCase):
-    def same(self, recipe, exactly=SIZE <= 2):
+    def same(self, recipe, exactly=SIZE <= 2, near=1e-5):
         """recipe(group) gives tensors; those of both backends are alike (to the bit where no order of sums differs)."""
         mine, theirs = recipe(ours), recipe(gloo)
         self.assertEqual(len(mine), len(theirs))
@@ -64,7 +64,7 @@ class Recipes(unittest.TestCase):
             if exactly:
                 self.assertTrue(torch.equal(one, other), (one, other))
             else:
-                torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+                torch.testing.assert_close(one, other, rtol=near, atol=near / 10)
 
     def ddp(self, hook=None, model_arguments=None, steps=5, **arguments):
         def recipe(group):
@@ -106,13 +106,13 @@ class OfDistributedDataParallel(Recipes):
 
         self.same(self.ddp(hook=lambda model, group: model.register_comm_hook(group, default_hooks.allreduce_hook)))
         half = lambda model, group: model.register_comm_hook(group, default_hooks.fp16_compress_hook)  # noqa: E731
-        self.same(self.ddp(hook=half))
+        self.same(self.ddp(hook=half), near=1e-2)  # the order of sums shows
 
         def power(model, group):
             state = powerSGD_hook.PowerSGDState(group, matrix_approximation_rank=1, start_powerSGD_iter=2, min_compression_rate=1)
             model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
 
-        self.same(self.ddp(hook=power, steps=6), exactly=False)
+        self.same(self.ddp(hook=power, steps=6), exactly=False, near=1e-3)
 
     @new_only
     def test_compiled(self):
@@ -168,8 +168,8 @@ class OfShards(Recipes):
 
         half = MixedPrecisionPolicy(param_dtype=torch.bfloat16)
         self.same(recipe_of())
-        self.same(recipe_of(half))
-        self.same(recipe_of(MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16)), exactly=SIZE <= 2)
+        self.same(recipe_of(half), near=1e-2)
+        self.same(recipe_of(MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16)), near=1e-1)
         self.same(recipe_of(factor=float(SIZE)))
         self.same(recipe_of(sum_only=True))
         premultiplied, whole = recipe_of(factor=3.0)(ours), recipe_of(factor=3.0, sum_only=True)(ours)  # Gloo has no PREMUL_SUM
