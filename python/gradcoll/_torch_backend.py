@@ -17,7 +17,8 @@ from . import _torch_memory as memory
 from ._capi import IN_PLACE, handle, lib
 from ._comms import set_option
 from ._errors import Error, _text_of
-from ._torch_works import Calls, Done, Request, Together
+from ._torch_messages import Messages
+from ._torch_works import Calls, Done, Together
 
 NAME = "gradcoll"
 _HAS_BACKENDS = hasattr(c10d, "Backend")
@@ -57,7 +58,8 @@ class Backend(_Base):  # type: ignore[misc]
         self._rank, self._size = comm.rank, comm.size
         self._calls = Calls(store, name, comm.rank, comm.size, timeout.total_seconds())
         self._coalesced: Optional[List[Any]] = None
-        self._messages: List[Request] = []
+        self._messages = Messages(comm)
+        self._messages.limit = self._calls.limit
         if _HAS_BACKENDS:
             self._options = c10d.Backend.Options(NAME, timeout)
 
@@ -98,7 +100,7 @@ class Backend(_Base):  # type: ignore[misc]
         return keep(Backend(comm, store, opts.group_name or f"{self._calls.name}/split", opts._timeout))
 
     def set_timeout(self, timeout: Any) -> None:
-        self._calls.limit = timeout.total_seconds()
+        self._calls.limit = self._messages.limit = timeout.total_seconds()
 
     def _get_sequence_number_for_group(self) -> int:
         return self._calls.count
@@ -120,8 +122,7 @@ class Backend(_Base):  # type: ignore[misc]
             return
         if not self._calls.close(self._calls.limit):
             raise RuntimeError(f"gradcoll: group {self._calls.name!r} is destroyed while a call of it waits for others")
-        for message in self._messages:
-            message.wait()
+        self._messages.end()
         if self._duplicate is not None:
             self._duplicate.Free()
         comm.Free()
@@ -477,25 +478,19 @@ class Backend(_Base):  # type: ignore[misc]
     # Messages.
 
     def send(self, tensors: Tensors, rank: int, tag: int = 0) -> Any:
-        tensor = _one(tensors)
-        plain = memory.readable(tensor)
-        request = self.comm.Isend(memory.memory_of(plain), rank, tag)
-        return self._message(request, [tensor, plain], lambda: None, f"send to rank {rank}")
+        return self._message(self._messages.send(_one(tensors), rank, tag))
 
     def recv(self, tensors: Tensors, rank: int, tag: int = 0) -> Any:
-        tensor = _one(tensors)
-        plain = memory.writable(tensor)
-        request = self.comm.Irecv(memory.memory_of(plain), rank, tag)
-        who = "any rank" if rank == MPI.ANY_SOURCE else f"rank {rank}"
-        return self._message(request, [tensor], lambda: memory.give_back(tensor, plain), f"recv from {who}")
+        return self._message(self._messages.receive(_one(tensors), rank, tag))
 
     def recv_anysource(self, tensors: Tensors, tag: int = 0) -> Any:
-        return self.recv(tensors, MPI.ANY_SOURCE, tag)
+        return self._message(self._messages.receive(_one(tensors), MPI.ANY_SOURCE, tag))
 
-    def _message(self, request: MPI.Request, tensors: Tensors, arrived: Callable[[], None], what: str) -> Request:
-        """Kept until it has arrived, also if nobody waits for it."""
-        message = Request(request, tensors, self._calls.limit, arrived, what)
-        self._messages = [other for other in self._messages if not other.is_complete()] + [message]
+    def monitored_barrier(self, opts: Any, wait_all_ranks: bool = False) -> None:
+        """All ranks that are late are named, whether or not that is asked for."""
+        self._messages.meet(self._calls.limit_of(opts))
+
+    def _message(self, request: Any) -> Any:
         if self._coalesced is not None:
-            self._coalesced.append(message)
-        return message
+            self._coalesced.append(request)
+        return request

@@ -24,7 +24,7 @@ _POST_AFTER_SECONDS = 1.0  # a call that waits longer is shown to the other rank
 _DRAIN_SECONDS = 10.0
 
 
-def _seconds(timeout: Optional[datetime.timedelta]) -> Optional[float]:
+def seconds_of(timeout: Optional[datetime.timedelta]) -> Optional[float]:
     """None for what torch's callers pass if they mean no limit of their own."""
     seconds = timeout.total_seconds() if timeout is not None else 0.0
     return seconds if seconds > 0 else None
@@ -49,7 +49,7 @@ class _Kept:
 _kept = _Kept(not hasattr(c10d, "Backend"))
 
 
-def _future_of(results: List[torch.Tensor]) -> Any:
+def future_of(results: List[torch.Tensor]) -> Any:
     future: Any = torch.futures.Future()
     future.set_result(results)
     return future
@@ -69,7 +69,7 @@ class Done(c10d.Work):
         return self._results
 
     def get_future(self) -> Any:
-        return _future_of(self._results)
+        return future_of(self._results)
 
 
 class Job(c10d.Work):
@@ -93,7 +93,7 @@ class Job(c10d.Work):
     def wait(self, timeout: Any = None) -> bool:
         """Raises what the call has raised, or a RuntimeError that names the ranks that are late."""
         _kept.drop(self)
-        limit = _seconds(timeout)
+        limit = seconds_of(timeout)
         if self._running.acquire(timeout=-1 if limit is None else limit):
             self._running.release()
         else:
@@ -135,60 +135,6 @@ class Job(c10d.Work):
             trigger = self._trigger
         if trigger is not None:
             trigger.set_result(None)
-
-
-class Request(c10d.Work):
-    """A message under way. `arrived` is called once it is there."""
-
-    def __init__(self, request: MPI.Request, tensors: List[torch.Tensor], limit: float, arrived: Callable[[], None], what: str) -> None:
-        c10d.Work.__init__(self)
-        self._request = request
-        self._tensors = tensors
-        self._limit = limit
-        self._arrived: Optional[Callable[[], None]] = arrived
-        self._what = what
-        self._mutex = threading.Lock()
-        self._source = -1
-
-    def is_complete(self) -> bool:
-        with self._mutex:
-            if self._arrived is None:
-                return True
-            status = MPI.Status()
-            if not self._request.Test(status):
-                return False
-            self._source = status.Get_source()
-            arrived, self._arrived = self._arrived, None
-            arrived()
-            return True
-
-    def wait(self, timeout: Any = None) -> bool:
-        limit = _seconds(timeout) or self._limit
-        begin, looks = time.monotonic(), 0
-        while not self.is_complete():
-            looks += 1
-            if looks > 200:
-                time.sleep(0.00005 if looks < 2000 else 0.001)
-            if time.monotonic() - begin > limit:
-                raise RuntimeError(f"gradcoll: {self._what} has waited {limit:g} s, and is not done")
-        return True
-
-    def source_rank(self) -> int:
-        return self._source
-
-    def get_future(self) -> Any:
-        if self.is_complete():
-            return _future_of(self._tensors)
-        future: Any = torch.futures.Future()
-        trigger: Any = torch.futures.Future()
-
-        def value(_: Any) -> List[torch.Tensor]:
-            self.wait()
-            return self._tensors
-
-        future = trigger.then(value)
-        threading.Thread(target=lambda: trigger.set_result(None), daemon=True).start()
-        return future
 
 
 class Together(c10d.Work):
@@ -242,7 +188,7 @@ class Calls:
         self._turn.release()
 
     def limit_of(self, options: Any) -> float:
-        return _seconds(getattr(options, "timeout", None)) or self.limit
+        return seconds_of(getattr(options, "timeout", None)) or self.limit
 
     def put(self, name: str, options: Any, work: Callable[[], None], results: List[torch.Tensor]) -> Job:
         """For the group's thread. The job keeps what `work` and `results` refer to.
@@ -312,6 +258,8 @@ class Calls:
         if waited <= limit or self.running is not running:
             return
         text = self.lateness(name, number, limit)
+        if self.running is not running:  # it has ended meanwhile
+            return
         self.failure = RuntimeError(text)
         if job is not None:
             job.end(self.failure)

@@ -15,7 +15,8 @@ from ._torch_backend import NAME, Backend
 from ._torch_works import end_with_the_program
 
 _backends: List[Backend] = []  # torch alone does not keep a backend that Python has made
-_world: Optional[MPI.Comm] = None  # whose ranks are the default group's
+_next: Optional[MPI.Comm] = None  # for the default group that comes
+_world: Optional[MPI.Comm] = None  # whose ranks are those of the default group that is there
 _is_registered = False
 
 
@@ -34,10 +35,10 @@ def register() -> None:
     dist.Backend.register_backend(NAME, _create, extended_api=True, **arguments)
 
 
-def use(comm: Optional[MPI.Comm]) -> None:
-    """The next default group has the ranks of `comm`; None: those of MPI.COMM_WORLD."""
-    global _world
-    _world = comm
+def use(comm: MPI.Comm) -> None:
+    """The next default group has the ranks of `comm`, and not those of MPI.COMM_WORLD."""
+    global _next
+    _next = comm
 
 
 def _create(options: Any, _: Any = None) -> Backend:
@@ -46,11 +47,14 @@ def _create(options: Any, _: Any = None) -> Backend:
         raise RuntimeError("gradcoll: the backend needs an MPI with MPI_THREAD_MULTIPLE, which mpi4py asks for by default")
     if not _backends:
         end_with_the_program()
-    world = _world if _world is not None else MPI.COMM_WORLD
+    global _next, _world
     members = list(options.global_ranks_in_group)
     name = getattr(options, "group_id", "") or ("default" if not members else ",".join(map(str, members)))
+    world = _world or MPI.COMM_WORLD
     if not members:
+        world, _next = _next or MPI.COMM_WORLD, None
         check_ranks_of_group(world, options.group_rank, options.group_size)
+        _world = world
         comm = world.Dup()
     else:
         group = world.Get_group().Incl(members)

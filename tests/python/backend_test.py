@@ -379,6 +379,9 @@ class Groups(unittest.TestCase):
 class Timeouts(unittest.TestCase):
     LIMIT = 1.0
 
+    def tearDown(self):
+        WORLD.Barrier()  # so that groups are destroyed when who was late has come
+
     def group(self):
         return dist.new_group(timeout=datetime.timedelta(seconds=self.LIMIT))
 
@@ -397,6 +400,18 @@ class Timeouts(unittest.TestCase):
                 work.wait()
             with self.assertRaisesRegex(RuntimeError, "has waited 1 s"):
                 dist.all_reduce(tensor, group=group)
+
+    @new_only
+    def test_a_monitored_barrier(self):
+        dist.monitored_barrier(timeout=datetime.timedelta(seconds=60))
+        if SIZE == 1:
+            return
+        group = dist.new_group()
+        if RANK == SIZE - 1:
+            time.sleep(3 * self.LIMIT)
+            return
+        with self.assertRaisesRegex(RuntimeError, f"waited 1 s for ranks {SIZE - 1} of|recv from rank 0 has waited 2 s"):
+            dist.monitored_barrier(group, timeout=datetime.timedelta(seconds=self.LIMIT))
 
     @unittest.skipUnless(hasattr(c10d.AllreduceOptions, "asyncOp"), "this torch has no calls on the caller's thread")
     def test_a_call_on_the_callers_thread_ends_the_job(self):

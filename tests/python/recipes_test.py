@@ -209,14 +209,14 @@ class OfShards(Recipes):
             def recipe(group):
                 model = DistributedDataParallel(network(), process_group=group)
                 optimizer = ZeroRedundancyOptimizer(
-                    model.parameters(), torch.optim.Adam, process_group=group, parameters_as_bucket_view=as_view, lr=0.01
+                    model.parameters(), torch.optim.SGD, process_group=group, parameters_as_bucket_view=as_view, lr=0.1, momentum=0.9
                 )
                 train(model, optimizer)
                 optimizer.consolidate_state_dict(to=0)
                 kept = []
                 if RANK == 0:
                     states = optimizer.state_dict()["state"]
-                    kept = [states[key]["exp_avg"].clone() for key in sorted(states)]
+                    kept = [states[key]["momentum_buffer"].clone() for key in sorted(states)]
                 return [parameter.detach().clone() for parameter in model.parameters()] + kept
 
             return recipe
@@ -231,7 +231,7 @@ class OfShards(Recipes):
 
         def recipe(group):
             mesh = DeviceMesh.from_group(group, "cpu")
-            whole = torch.arange(24.0).view(6, 4)
+            whole = torch.arange(32.0).view(8, 4)
             rows = distribute_tensor(whole, mesh, [Shard(0)])
             columns = rows.redistribute(mesh, [Shard(1)])
             product = rows @ distribute_tensor(whole.t().contiguous(), mesh, [Replicate()])
