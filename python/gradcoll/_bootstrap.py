@@ -17,13 +17,14 @@ from typing import Any, Mapping
 
 _OF_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _OF_LAUNCHERS = ("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "MPIEXEC_HOSTNAME")
+_STARTED = "_GRADCOLL_MPI_STARTED"  # set for what this process starts, such as workers that load data: they are not its rank
 _SPEAK_PMI = ("MPICH", "Intel(R) MPI", "MVAPICH")
 _kept: Any = None  # the store, whose server may be in this process, and the server of PMI
 
 
 def is_needed(environment: Mapping[str, str]) -> bool:
     """Whether torchrun, or what sets the same variables, has started several processes, and no launcher of MPI's."""
-    if any(not environment.get(name) for name in _OF_TORCHRUN) or any(name in environment for name in _OF_LAUNCHERS):
+    if any(not environment.get(name) for name in _OF_TORCHRUN) or any(name in environment for name in (*_OF_LAUNCHERS, _STARTED)):
         return False
     size = environment["WORLD_SIZE"]
     return size.isdecimal() and int(size) > 1
@@ -52,10 +53,11 @@ def start_mpi() -> None:
         os.environ.update(PMI_FD=str(connection.fileno()), PMI_RANK=os.environ["RANK"], PMI_SIZE=os.environ["WORLD_SIZE"])
         connection.detach()
         MPI.Init_thread(level)
-        for name in ("PMI_FD", "PMI_RANK", "PMI_SIZE"):  # not for what this process starts
+        for name in ("PMI_FD", "PMI_RANK", "PMI_SIZE"):
             del os.environ[name]
     else:
         MPI.Init_thread(level)
+    os.environ[_STARTED] = "1"
 
 
 def _connect() -> socket.socket:

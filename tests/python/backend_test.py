@@ -444,6 +444,11 @@ class Codecs(unittest.TestCase):
         error = (sums[0] - sums[1]).abs().max()
         self.assertLess(error, 0.1 * SIZE)
         self.assertEqual(bool(error > 0), SIZE > 1)
+        if IS_NEW:  # FSDP's call
+            part = torch.empty(200_000)
+            dist.reduce_scatter_tensor(part, source.repeat(SIZE), dist.ReduceOp.AVG, group=lossy)
+            torch.testing.assert_close(part, sums[1] / SIZE, rtol=0, atol=0.1)
+            self.assertEqual(gradcoll.stats(_torch_world._backend_of(lossy).comm).calls_compressed, 2 if SIZE > 1 else 0)
         whole = torch.full((70_000,), RANK + 0.1)
         dist.broadcast(whole, 0, group=lossy)
         self.assertTrue(torch.equal(whole, torch.full((70_000,), 0.1)))

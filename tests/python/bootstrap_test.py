@@ -13,11 +13,12 @@ from gradcoll import _bootstrap, _pmi
 
 TORCHRUN = {"RANK": "1", "WORLD_SIZE": "4", "MASTER_ADDR": "host", "MASTER_PORT": "29500"}
 PROGRAM = """
-import torch, torch.distributed as dist, gradcoll.torch
+import subprocess, sys, torch, torch.distributed as dist, gradcoll.torch
 dist.init_process_group("gradcoll")
 tensor = torch.full((1000,), dist.get_rank() + 1.0)
 dist.all_reduce(tensor)
 print(f"SUM {int(tensor[0])} {gradcoll.torch.comm_of().size}\\n", end="", flush=True)
+subprocess.run([sys.executable, "-c", "import gradcoll; from mpi4py import MPI; assert MPI.COMM_WORLD.size == 1"], check=True)
 dist.destroy_process_group()
 """
 
@@ -112,7 +113,7 @@ class WhenNeeded(unittest.TestCase):
         self.assertTrue(_bootstrap.is_needed(TORCHRUN))
         self.assertFalse(_bootstrap.is_needed({}))
         self.assertFalse(_bootstrap.is_needed({**TORCHRUN, "WORLD_SIZE": "1"}))
-        for variable in ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE"):
+        for variable in ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", _bootstrap._STARTED):
             self.assertFalse(_bootstrap.is_needed({**TORCHRUN, variable: "0"}))
 
 
