@@ -33,7 +33,8 @@ class Nothing(c10d.Backend):
         return Finished()
 
 
-made = []
+SIZES_BYTES = [4, 64, 1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 32 << 20]
+made = []  # torch alone does not keep a backend of Python
 
 
 def make_nothing(opts, _):
@@ -72,8 +73,7 @@ def main():
     groups = {name: dist.new_group(backend=name) for name in ("gradcoll", "gloo", "nothing")}
     if dist.get_rank() == 0:
         print(f"{dist.get_world_size()} ranks, {arguments.dtype}, torch {torch.__version__}; us, median [quartiles]")
-    size_bytes = 4
-    while size_bytes <= arguments.max_bytes:
+    for size_bytes in (size for size in SIZES_BYTES if size <= arguments.max_bytes):
         tensor = torch.zeros(max(1, size_bytes // dtype.itemsize), dtype=dtype)
         times = {name: [] for name in groups}
         calls = calls_of(size_bytes)
@@ -86,7 +86,6 @@ def main():
             ratios = [gloo / ours for gloo, ours in zip(times["gloo"], times["gradcoll"])]
             columns = "  ".join(f"{name} {quartiles(times[name])}" for name in times)
             print(f"{size_bytes:10d} B  {columns}  gloo/gradcoll {statistics.median(ratios):.2f}", flush=True)
-        size_bytes *= 8 if size_bytes < 32 else 4
     dist.destroy_process_group()
 
 
