@@ -440,12 +440,8 @@ class Backend(_Base):  # type: ignore[misc]
         if memory.overlap(target, plain):
             plain = plain.clone()
         lengths = [self._lengths(tensor, sizes) for tensor, sizes in ((source, source_sizes), (output, output_sizes))]
-        self._exchange_vectors(target, plain, lengths[1], lengths[0])
+        self.comm.Alltoallv(memory.memory_in_parts(plain, lengths[0]), memory.memory_in_parts(target, lengths[1]))
         memory.give_back(output, target)
-
-    def _exchange_vectors(self, target: torch.Tensor, source: torch.Tensor, target_lengths: List[int], source_lengths: List[int]) -> None:
-        sent, received = memory.memory_in_parts(source, source_lengths), memory.memory_in_parts(target, target_lengths)
-        self.comm.Alltoallv(sent, received)
 
     def _lengths(self, tensor: torch.Tensor, sizes: List[int]) -> List[int]:
         """Elements for each rank."""
@@ -467,9 +463,9 @@ class Backend(_Base):  # type: ignore[misc]
         if len(outputs) != self._size or len(sources) != self._size:
             raise ValueError(f"gradcoll: all_to_all of lists of {len(sources)} and {len(outputs)}; allowed are {self._size}")
         memory.check_alike(sources + outputs, sources[0].dtype)
-        target = torch.empty(sum(part.numel() for part in outputs), dtype=sources[0].dtype)
-        lengths = [[part.numel() for part in parts] for parts in (outputs, sources)]
-        self._exchange_vectors(target, memory.flat(sources), *lengths)
+        lengths = [[part.numel() for part in parts] for parts in (sources, outputs)]
+        vector, target = memory.flat(sources), torch.empty(sum(lengths[1]), dtype=sources[0].dtype)
+        self.comm.Alltoallv(memory.memory_in_parts(vector, lengths[0]), memory.memory_in_parts(target, lengths[1]))
         memory.spread(target, outputs)
 
     def barrier(self, opts: Any = c10d.BarrierOptions()) -> Any:
