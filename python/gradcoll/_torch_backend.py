@@ -63,7 +63,7 @@ class Backend(_Base):  # type: ignore[misc]
         if _HAS_BACKENDS:
             self._options = c10d.Backend.Options(NAME, timeout)
 
-    # What torch asks of a backend.
+    # torch asks a backend for what follows.
 
     def getBackendName(self) -> str:
         return NAME
@@ -164,7 +164,7 @@ class Backend(_Base):  # type: ignore[misc]
             self._coalesced.append(work)
         return work
 
-    # Reductions.
+    # Reductions follow: the library adds, also for a root alone.
 
     def allreduce(self, tensors: Tensors, opts: Any = _SUM) -> Any:
         tensor = _one(tensors)
@@ -304,7 +304,7 @@ class Backend(_Base):  # type: ignore[misc]
                 f"{whole.numel()}"
             )
 
-    # Gathers.
+    # Gathers follow: those of equal parts are the library's.
 
     def all_gather_single(self, output: torch.Tensor, source: torch.Tensor, opts: Any = _GATHER) -> Any:
         return self._do("all_gather", opts, [output], self._gather, output, source)
@@ -398,7 +398,7 @@ class Backend(_Base):  # type: ignore[misc]
 
     gather_into_tensor = gather_single
 
-    # What MPI does.
+    # MPI itself does what follows.
 
     def broadcast(self, tensors: Tensors, opts: Any) -> Any:
         tensor = _one(tensors)
@@ -471,7 +471,7 @@ class Backend(_Base):  # type: ignore[misc]
     def barrier(self, opts: Any = c10d.BarrierOptions()) -> Any:
         return self._do("barrier", opts, [], self.comm.Barrier)
 
-    # Messages.
+    # Messages are MPI's, too.
 
     def send(self, tensors: Tensors, rank: int, tag: int = 0) -> Any:
         return self._message(self._messages.send(_one(tensors), rank, tag))
