@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "mover/analysis/timeline.hpp"
@@ -137,6 +138,14 @@ class CarryOut::RankRun {
         return shortest;
     }
 
+    /// Returns how long the link is busy in each step.
+    Tick busy() const {
+        Tick busy = std::accumulate(ticks_.begin(), ticks_.end(), Tick{0});
+        if (one_way_at_a_time_) busy *= 2;
+        for (const Operator& op : rank_.operators) busy += op.holds_lane ? op.duration : 0;
+        return busy;
+    }
+
     /// Lets the next step begin with what a step of `ticks` leaves under way, and not with less
     /// than this one.
     void carry(Tick ticks) {
@@ -171,10 +180,19 @@ class CarryOut::RankRun {
         std::int32_t at = 0;
         std::int32_t then = 0;
         std::size_t move = 0;
-        friend bool operator<(const Event& a, const Event& b) {
-            return std::tuple(a.at, a.then, a.move) < std::tuple(b.at, b.then, b.move);
-        }
     };
+
+    /// Sorts events by a member, which is below `end`; those that are alike keep their order. A
+    /// step has about as many events as operators, so counting is faster than comparing.
+    static void sort_by(std::int32_t Event::*member, std::int32_t end, std::vector<Event>& events) {
+        std::vector<std::size_t> place(static_cast<std::size_t>(end) + 1);
+        for (const Event& event : events) ++place[static_cast<std::size_t>(event.*member) + 1];
+        std::partial_sum(place.begin(), place.end(), place.begin());
+        std::vector<Event> sorted(events.size());
+        for (const Event& event : events)
+            sorted[place[static_cast<std::size_t>(event.*member)]++] = event;
+        events.swap(sorted);
+    }
 
     void add_moves(const RankChoice& choice) {
         const auto count = static_cast<std::int32_t>(rank_.operators.size());
@@ -188,15 +206,16 @@ class CarryOut::RankRun {
                 gap.part == GapPart::tail ? heads.at(gap.tensor) : add_move(chosen);
             if (gap.part == GapPart::head) heads[gap.tensor] = m;
             if (gap.part == GapPart::tail) moves_[m].after = gap.after;
-            if (gap.transfers()) sent_.push_back({gap.after, 0, m});
+            if (gap.transfers()) sent_.push_back({gap.after + 1, 0, m});
             if (gap.in_host >= 0) gone_by_.push_back({gap.in_host, 0, m});
             if (gap.prefetches()) needed_.push_back({gap.need, 0, m});
         }
         for (std::size_t m = 0; m < moves_.size(); ++m)
             fetches_.push_back({moves_[m].prefetch_at,
                                 moves_[m].needed_by + (moves_[m].is_ahead() ? count : 0), m});
+        sort_by(&Event::then, 2 * count + 1, fetches_);
         for (std::vector<Event>* events : {&sent_, &gone_by_, &needed_, &fetches_})
-            std::sort(events->begin(), events->end());
+            sort_by(&Event::at, count + 1, *events);
     }
 
     std::size_t add_move(const ChosenMove& chosen) {
@@ -217,7 +236,7 @@ class CarryOut::RankRun {
     Tick in_free() const { return one_way_at_a_time_ ? std::max(out_free_, in_free_) : in_free_; }
 
     void send_after(std::int32_t op, Tick ended) {
-        for (; next_sent_ < sent_.size() && sent_[next_sent_].at == op; ++next_sent_) {
+        for (; next_sent_ < sent_.size() && sent_[next_sent_].at == op + 1; ++next_sent_) {
             const std::size_t m = sent_[next_sent_].move;
             const Tick begin = std::max(out_free(), ended);
             moves_[m].transfer = {begin, begin + ticks_[m]};
@@ -266,7 +285,7 @@ class CarryOut::RankRun {
     std::vector<Tick> ticks_;     ///< by move, one way
     std::vector<Tick> gone_;      ///< by move: when the TRANSFER of the step before ends
     std::vector<Tick> come_;      ///< by move: when the PREFETCH of the step before ends
-    std::vector<Event> sent_;     ///< at: the last use
+    std::vector<Event> sent_;     ///< at: the operator behind the last use
     std::vector<Event> gone_by_;  ///< at: the operator that works in the host
     std::vector<Event> needed_;   ///< at: the next use
     std::vector<Event> fetches_;  ///< at: prefetch_at; then: the next use
@@ -314,7 +333,7 @@ std::optional<Starts> CarryOut::run(std::vector<RankRun>& runs, Tick below) cons
 /// the next one; nothing if there is no such step. What is under way grows from nothing until it is
 /// enough: the step is a max-plus system, so this finds the least.
 std::optional<Starts> CarryOut::in_a_row(std::vector<RankRun>& runs, Tick ticks) const {
-    constexpr int enough = 24;  // one more or two is the rule
+    constexpr int enough = 12;  // two are the rule
     for (RankRun& rank : runs) rank.forget();
     for (int n = 0; n < enough; ++n) {
         auto starts = run(runs, ticks + 1);
@@ -331,23 +350,36 @@ Tick CarryOut::shortest(const std::vector<RankRun>& runs) const {
     return shortest;
 }
 
+/// Returns the shortest step that is longer than `too_short` and at most `enough`, or shorter than
+/// `enough` if that is not known to do; nothing if there is none.
+std::optional<Tick> CarryOut::halve(std::vector<RankRun>& runs, Tick too_short, Tick enough,
+                                    bool is_enough) const {
+    const auto try_step = [&](Tick ticks) {
+        const auto starts = in_a_row(runs, ticks);
+        // A step is seldom found that needs all of the time that it may take.
+        if (starts) enough = std::max(end_of(program_, *starts), shortest(runs));
+        return starts.has_value();
+    };
+    if (!is_enough && (enough - too_short <= 1 || !try_step(enough - 1))) return {};
+    while (enough - too_short > 1) {
+        const Tick middle = too_short + (enough - too_short) / 2;
+        if (!try_step(middle)) too_short = middle;
+    }
+    return enough;
+}
+
 std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick below) const {
     std::vector<RankRun> runs = runs_of(choices);
     const auto alone = run(runs, below);
     if (!alone) return {};
-    // A step by itself lasts until its last move has ended, and no step in a row is shorter than
-    // the operators of one by itself.
-    Tick too_short = end_of(program_, *alone) - 1, enough = std::max(too_short + 1, shortest(runs));
-    if (enough > too_short + 1 && in_a_row(runs, too_short + 1)) return too_short + 1;
-    if (enough >= below) {
-        enough = below - 1;
-        if (!in_a_row(runs, enough)) return {};
-    }
-    while (enough - too_short > 1) {
-        const Tick middle = too_short + (enough - too_short) / 2;
-        (in_a_row(runs, middle) ? enough : too_short) = middle;
-    }
-    return enough;
+    // A step by itself lasts until its last move has ended. No step in a row is shorter than the
+    // operators of one by itself, or than its link is busy.
+    Tick least = end_of(program_, *alone);
+    const Tick enough = std::max(least, shortest(runs));
+    for (const RankRun& rank : runs) least = std::max(least, rank.busy());
+    if (least >= below) return {};
+    if (enough <= least || in_a_row(runs, least)) return least;
+    return halve(runs, least, std::min(enough, below), enough < below);
 }
 
 std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices) const {
