@@ -49,7 +49,8 @@ TEST(Ladder, EachRungNeedsLessAndItsChoiceNoMoreThanThat) {
         const ChoiceFamily& family = families[static_cast<std::size_t>(
             from_to(chance, 0, static_cast<std::int64_t>(families.size()) - 1))];
         const RankProgram& rank = program->ranks[0];
-        const Ladder ladder(rank, (*starts)[0], gaps_of(rank, {1'000'000'000, 0}, family),
+        const HeldMemory unmoved(held_by_operator(rank));
+        const Ladder ladder(rank, (*starts)[0], unmoved, gaps_of(rank, {1'000'000'000, 0}, family),
                             family.pattern);
         EXPECT_TRUE(std::is_sorted(ladder.needs().rbegin(), ladder.needs().rend()));
         EXPECT_EQ(ladder.least(), ladder.needs().back());
@@ -93,7 +94,9 @@ RankProgram three_layers() {
 TEST(Ladder, TheLongestGapIsUsedFirstAndItsTensorComesBackWhenThereIsRoom) {
     const RankProgram rank = three_layers();
     const std::vector<Tick> starts = {0, 10, 20, 30, 40, 50};
-    const Ladder ladder(rank, starts, gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1}, {}),
+    const HeldMemory unmoved(held_by_operator(rank));
+    const Ladder ladder(rank, starts, unmoved,
+                        gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1}, {}),
                         {Prefer::longest, 0});
     EXPECT_EQ((std::vector<std::int64_t>{300, 200, 100}), ladder.needs());
     // Layer 0's tensor makes room; from operator 4 on layer 2's has gone.

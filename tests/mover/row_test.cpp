@@ -130,7 +130,9 @@ std::vector<RankChoice> some_choice(const Planned& planned, Chance& chance) {
     for (std::size_t r = 0; r < planned.program.ranks.size(); ++r) {
         const RankProgram& rank = planned.program.ranks[r];
         const RankRoom& room = planned.rooms.ranks[r];
-        const Ladder ladder(rank, starts[r], gaps_of(rank, room.lane, family), family.pattern);
+        const HeldMemory unmoved(held_by_operator(rank));
+        const Ladder ladder(rank, starts[r], unmoved, gaps_of(rank, room.lane, family),
+                            family.pattern);
         if (ladder.least() > room.device_bytes) return {};
         out.push_back(ladder.choice_for(room.device_bytes));
     }

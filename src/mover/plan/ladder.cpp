@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
 
 namespace gradcoll::mover {
@@ -53,13 +52,9 @@ class Ladder::Around {
     std::vector<std::size_t> next_;
 };
 
-Ladder::Ladder(const RankProgram& rank, const std::vector<Tick>& starts, std::vector<Gap> gaps,
-               Pattern pattern)
-    : rank_(rank),
-      starts_(starts),
-      gaps_(std::move(gaps)),
-      pattern_(pattern),
-      unmoved_(held_by_operator(rank)) {
+Ladder::Ladder(const RankProgram& rank, const std::vector<Tick>& starts, const HeldMemory& unmoved,
+               std::vector<Gap> gaps, Pattern pattern)
+    : rank_(rank), starts_(starts), gaps_(std::move(gaps)), pattern_(pattern), unmoved_(unmoved) {
     for (const Gap& gap : gaps_) windows_.push_back(window_of(gap));
     by_window_.resize(gaps_.size());
     std::iota(by_window_.begin(), by_window_.end(), std::size_t{0});

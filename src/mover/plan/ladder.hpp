@@ -28,10 +28,10 @@ struct Pattern {
 /// that a larger memory has all choices of a smaller one (docs/decisions/047-ladders.md).
 class Ladder {
   public:
-    /// `starts` are those of a step without moves. The rank and the starts must outlive the ladder.
-    /// Complexity: n log^2 n in operators and gaps.
-    Ladder(const RankProgram& rank, const std::vector<Tick>& starts, std::vector<Gap> gaps,
-           Pattern pattern);
+    /// `starts` are those of a step without moves, `unmoved` what it holds. All but gaps and
+    /// pattern must outlive the ladder. Complexity: n log^2 n in operators and gaps.
+    Ladder(const RankProgram& rank, const std::vector<Tick>& starts, const HeldMemory& unmoved,
+           std::vector<Gap> gaps, Pattern pattern);
 
     /// Returns what the rank needs on each rung, descending; the first has only what must move.
     const std::vector<std::int64_t>& needs() const { return needs_; }
@@ -66,7 +66,7 @@ class Ladder {
     const std::vector<Tick>& starts_;
     std::vector<Gap> gaps_;
     Pattern pattern_;
-    HeldMemory unmoved_;
+    const HeldMemory& unmoved_;
     std::vector<Window> windows_;
     std::vector<std::size_t> used_;  ///< gaps in the order in which they are used
     std::vector<std::int64_t> needs_;

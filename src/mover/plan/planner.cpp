@@ -133,7 +133,6 @@ void consider_counts(const Program& program, const Rooms& rooms, const MovableKi
 Result<PlannedStep> planned(const Best& best, Tick unmoved, Tick shortest) {
     PlannedStep step;
     step.plan = GRADCOLL_VALUE(best.plan());
-    step.counted = best.counted();
     step.unmoved_ticks = unmoved;
     step.shortest_ticks = shortest;
     return step;
@@ -147,13 +146,15 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
     if (policy.count == Policy::best_count) {
         consider_counts(program, rooms, policy.kinds, policy.rule,
                         std::numeric_limits<std::int64_t>::max(), best);
-        return planned(best, end_of(program, starts), shortest);
+    } else {
+        const Choices choices = counted_choices(program, all_gaps(program, rooms, policy.kinds),
+                                                policy.rule, policy.count);
+        GRADCOLL_TRY(best.carry_out().plan(choices).status());
+        best.consider(choices, policy.count);
     }
-    const Choices choices =
-        counted_choices(program, all_gaps(program, rooms, policy.kinds), policy.rule, policy.count);
-    GRADCOLL_TRY(best.carry_out().plan(choices).status());
-    best.consider(choices, policy.count);
-    return planned(best, end_of(program, starts), shortest);
+    PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));
+    step.counted = best.counted();
+    return step;
 }
 
 /// Returns the sizes of memory for which a family has choices: closer to each other where nearly
@@ -180,14 +181,20 @@ std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size
     return rungs;
 }
 
+/// Unmoved is the step without moves.
+struct Unmoved {
+    Starts starts;
+    std::vector<HeldMemory> held{};  ///< by rank
+};
+
 /// Tries the choices of a family that need no more than the smallest device has.
-void consider_family(const Program& program, const Rooms& rooms, const Starts& starts,
+void consider_family(const Program& program, const Rooms& rooms, const Unmoved& unmoved,
                      const ChoiceFamily& family, const Effort& effort, Best& best) {
     std::vector<Ladder> ladders;
     ladders.reserve(program.ranks.size());
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-        ladders.emplace_back(program.ranks[r], starts[r],
+        ladders.emplace_back(program.ranks[r], unmoved.starts[r], unmoved.held[r],
                              gaps_of(program.ranks[r], rooms.ranks[r].lane, family),
                              family.pattern);
         room = std::min(room, rooms.ranks[r].device_bytes);
@@ -225,22 +232,22 @@ Status check_possible(const Program& program, const Rooms& rooms, const MovableK
 
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds) {
-    const Starts starts = GRADCOLL_VALUE(timeline_of(program));
+    Unmoved unmoved{GRADCOLL_VALUE(timeline_of(program))};
     GRADCOLL_TRY(check_possible(program, rooms, kinds));
+    for (const RankProgram& rank : program.ranks) unmoved.held.emplace_back(held_by_operator(rank));
     const Effort effort = effort_for(program);
     Best best(program, rooms);
-    const Tick shortest = shortest_step(program, rooms, kinds, starts, best.carry_out().rest());
+    const Tick shortest =
+        shortest_step(program, rooms, kinds, unmoved.starts, best.carry_out().rest());
     for (const ChoiceFamily& family : families_of(program, kinds, effort)) {
         if (best.step() <= shortest) break;
-        consider_family(program, rooms, starts, family, effort, best);
+        consider_family(program, rooms, unmoved, family, effort, best);
     }
     if (kinds.activations)
         for (const Rule rule : rules_that_count)
             if (best.step() > shortest)
                 consider_counts(program, rooms, kinds, rule, most_tries_of_counting, best);
-    PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));
-    step.counted = 0;
-    return step;
+    return planned(best, end_of(program, unmoved.starts), shortest);
 }
 
 Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy) {
