@@ -106,7 +106,17 @@ constexpr std::string_view model_seeds[] = {
     R"( "vocab_size": 32000, "max_position_embeddings": 4096, "num_attention_heads": 32,)"
     R"( "num_hidden_layers": 32, "num_key_value_heads": 8, "rope_theta": 10000.0})",
     R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,)"
-    R"( "n_inner": null, "vocab_size": 50257, "resid_pdrop": 0.1})"};
+    R"( "n_inner": null, "vocab_size": 50257, "resid_pdrop": 0.1})",
+    R"({"model_type": "gemma3", "text_config": {"hidden_size": 2560, "sliding_window": 1024,)"
+    R"( "layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2}})",
+    R"({"model_type": "qwen3_moe", "num_hidden_layers": 4, "num_local_experts": 8,)"
+    R"( "mlp_only_layers": [1], "decoder_sparse_step": 2, "head_dim": 128})",
+    R"({"model_type": "deepseek_v3", "first_k_dense_replace": 1, "num_hidden_layers": 3,)"
+    R"( "q_lora_rank": null, "kv_lora_rank": 512})",
+    R"({"model_type": "mamba2", "num_heads": 80, "hidden_size": 2560, "num_hidden_layers": 4})",
+    R"({"model_type": "t5", "d_model": 512, "num_decoder_layers": 2, "feed_forward_proj":)"
+    R"( "gated-gelu", "tie_word_embeddings": false})",
+    R"({"model_type": "vit", "image_size": 224, "patch_size": 16, "num_hidden_layers": 2})"};
 constexpr std::string_view parallel_seeds[] = {
     R"({"pipeline": 4, "virtual_stages": 2, "micro_batches": 8})",
     R"({"schedule": "1f1b", "zero": 2, "data": 8, "tensor": 2})",
