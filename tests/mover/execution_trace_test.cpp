@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mover/input/any_form.hpp"
+#include "mover/listed_layers.hpp"
 #include "mover/profile/executed_step.hpp"
 
 namespace gradcoll::mover {
@@ -140,12 +140,7 @@ Maker step() {
 std::vector<ListedLayer> layers_in(const Maker& make) {
     const auto trace = execution_trace_of_text("t", make.text());
     EXPECT_TRUE(trace.ok()) << trace.status().message();
-    const auto profiled = model_of_execution_trace(*trace);
-    EXPECT_TRUE(profiled.ok()) << profiled.status().message();
-    if (!profiled.ok()) return {};
-    const auto model = model_of(profiled->model);
-    EXPECT_TRUE(model.ok()) << model.status().message();
-    return std::get<std::vector<ListedLayer>>(model->body);
+    return listed_layers(model_of_execution_trace(*trace));
 }
 
 std::string fault(const std::string& text) {

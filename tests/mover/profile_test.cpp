@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mover/input/any_form.hpp"
+#include "mover/listed_layers.hpp"
 #include "mover/profile/annotation_names.hpp"
 #include "mover/profile/gunzip.hpp"
 #include "mover/profile/measured_peak.hpp"
@@ -107,11 +107,7 @@ Maker step() {
 std::vector<ListedLayer> layers_in(const Maker& make) {
     const auto trace = trace_of_text("t", make.text());
     EXPECT_TRUE(trace.ok()) << trace.status().message();
-    const auto profiled = model_of_trace(*trace);
-    EXPECT_TRUE(profiled.ok()) << profiled.status().message();
-    const auto model = model_of(profiled->model);
-    EXPECT_TRUE(model.ok()) << model.status().message();
-    return std::get<std::vector<ListedLayer>>(model->body);
+    return listed_layers(model_of_trace(*trace));
 }
 
 TEST(MoverProfile, LayersHaveTheirTimesForwardAndBackward) {
