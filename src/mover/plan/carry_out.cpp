@@ -331,14 +331,18 @@ std::optional<Starts> CarryOut::run(std::vector<RankRun>& runs, Tick below) cons
 
 /// Returns the starts of a step of `ticks`, with the least under way as it begins that it leaves to
 /// the next one; nothing if there is no such step. What is under way grows from nothing until it is
-/// enough: the step is a max-plus system, so this finds the least.
-std::optional<Starts> CarryOut::in_a_row(std::vector<RankRun>& runs, Tick ticks) const {
-    constexpr int enough = 12;  // two are the rule
+/// enough: the step is a max-plus system, so this finds the least. Whatever a step has begun with,
+/// it can follow itself after what it needs by shortest(): `enough` becomes the least of these.
+std::optional<Starts> CarryOut::in_a_row(std::vector<RankRun>& runs, Tick ticks, int tries,
+                                         Tick& enough) const {
     for (RankRun& rank : runs) rank.forget();
-    for (int n = 0; n < enough; ++n) {
-        auto starts = run(runs, ticks + 1);
+    for (int n = 0; n < tries; ++n) {
+        auto starts = run(runs, enough);
         if (!starts) return {};
-        if (shortest(runs) <= ticks) return starts;
+        const Tick end = end_of(program_, *starts), needed = std::max(end, shortest(runs));
+        enough = std::min(enough, needed);
+        if (needed <= ticks) return starts;
+        if (end > ticks) return {};
         for (RankRun& rank : runs) rank.carry(ticks);
     }
     return {};
@@ -350,36 +354,26 @@ Tick CarryOut::shortest(const std::vector<RankRun>& runs) const {
     return shortest;
 }
 
-/// Returns the shortest step that is longer than `too_short` and at most `enough`, or shorter than
-/// `enough` if that is not known to do; nothing if there is none.
-std::optional<Tick> CarryOut::halve(std::vector<RankRun>& runs, Tick too_short, Tick enough,
-                                    bool is_enough) const {
-    const auto try_step = [&](Tick ticks) {
-        const auto starts = in_a_row(runs, ticks);
-        // A step is seldom found that needs all of the time that it may take.
-        if (starts) enough = std::max(end_of(program_, *starts), shortest(runs));
-        return starts.has_value();
-    };
-    if (!is_enough && (enough - too_short <= 1 || !try_step(enough - 1))) return {};
-    while (enough - too_short > 1) {
-        const Tick middle = too_short + (enough - too_short) / 2;
-        if (!try_step(middle)) too_short = middle;
-    }
-    return enough;
-}
-
 std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick below) const {
+    constexpr int tries = 12;  // two are the rule
     std::vector<RankRun> runs = runs_of(choices);
     const auto alone = run(runs, below);
     if (!alone) return {};
     // A step by itself lasts until its last move has ended. No step in a row is shorter than the
     // operators of one by itself, or than its link is busy.
     Tick least = end_of(program_, *alone);
-    const Tick enough = std::max(least, shortest(runs));
+    Tick enough = std::min(below, std::max(least, shortest(runs)));
     for (const RankRun& rank : runs) least = std::max(least, rank.busy());
     if (least >= below) return {};
-    if (enough <= least || in_a_row(runs, least)) return least;
-    return halve(runs, least, std::min(enough, below), enough < below);
+    if (enough == below && !in_a_row(runs, below - 1, tries, enough)) return {};
+    // The best so far is mostly the shortest, which one try shows; halving ends it otherwise.
+    Tick too_short = least - 1;
+    bool halves = true;
+    for (Tick next = least; enough - too_short > 1; halves = !halves) {
+        if (!in_a_row(runs, next, tries, enough)) too_short = next;
+        next = halves ? enough - 1 : too_short + (enough - too_short) / 2;
+    }
+    return enough;
 }
 
 std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices) const {
@@ -392,7 +386,9 @@ std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices)
 Result<MovePlan> CarryOut::plan(const std::vector<RankChoice>& choices) const {
     const auto ticks = step(choices);
     std::vector<RankRun> runs = runs_of(choices);
-    const auto starts = ticks ? in_a_row(runs, *ticks) : run(runs, longest_step);
+    Tick enough = longest_step;
+    const auto starts = ticks ? in_a_row(runs, *ticks, std::numeric_limits<int>::max(), enough)
+                              : run(runs, longest_step);
     for (std::size_t r = 0; r < runs.size() && !starts; ++r)
         if (auto complaint = runs[r].complaint(r))
             return Status(Code::out_of_memory, std::move(*complaint));

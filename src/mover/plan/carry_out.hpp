@@ -53,9 +53,8 @@ class CarryOut {
 
     std::vector<RankRun> runs_of(const std::vector<RankChoice>& choices) const;
     std::optional<Starts> run(std::vector<RankRun>& runs, Tick below) const;
-    std::optional<Starts> in_a_row(std::vector<RankRun>& runs, Tick ticks) const;
-    std::optional<Tick> halve(std::vector<RankRun>& runs, Tick too_short, Tick enough,
-                              bool is_enough) const;
+    std::optional<Starts> in_a_row(std::vector<RankRun>& runs, Tick ticks, int tries,
+                                   Tick& enough) const;
     Tick shortest(const std::vector<RankRun>& runs) const;
 
     const Program& program_;
