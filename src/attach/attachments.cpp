@@ -307,9 +307,8 @@ Result<PassReason> refusal_of(MPI_Comm comm) {
         return is_over(comm) ? PassReason::attaching_failed : PassReason::none;
     const auto& account = (*attachment)->account;
     const PassReason reason = account ? account->pass_reason() : PassReason::none;
-    const bool is_final = reason == PassReason::attaching_failed ||
-                          reason == PassReason::ranks_differ ||
-                          reason == PassReason::device_not_in_use;
+    const bool is_final =
+        reason == PassReason::attaching_failed || reason == PassReason::ranks_differ;
     return is_final ? reason : PassReason::none;
 }
 

@@ -106,15 +106,6 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
         (*account)->give_up(why);
 }
 
-/// Returns whether exact sums of the communicator are better left to the MPI library, because some
-/// rank's program has memory of devices that nobody else reaches: it would be copied to the host.
-/// Collective.
-bool is_left_to_mpi(MPI_Comm comm) {
-    int met = Devices::of_process().has_met_unserved() ? 1 : 0;
-    PMPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, comm);
-    return met == 1;
-}
-
 /// So many communicators are attached by use. Each has a duplicate of its communicator, of which
 /// MPICH can have 2048 with all the program's own, and a program that has many uses each only for a
 /// short time.
@@ -180,6 +171,7 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
 
 bool is_paid_on_all(MPI_Comm comm, AttachAccount& account) {
     constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    // Memory of devices that only the MPI library reaches would be copied to the host.
     constexpr std::uint64_t never_by_copies = never - 1;
     if (account.pass_reason() == PassReason::short_vector) return true;
     if (!all_answer_alike(comm, account)) return false;
@@ -212,10 +204,6 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
     if (const PassReason why = reason_not_to_ask(comm); why != PassReason::none)
         return {nullptr, why};
-    if (!size.may_be_lossy && !size.is_compared && is_left_to_mpi(comm)) {
-        remember_that_it_passes(comm, PassReason::device_not_in_use);
-        return {nullptr, PassReason::device_not_in_use};
-    }
     return or_refused(comm, attach_for_use(comm, Parts::all));
 }
 
