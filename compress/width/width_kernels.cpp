@@ -125,8 +125,8 @@ class WidthCoder {
         std::size_t encode_as(std::byte* rest, std::byte* to) const {
             using Rest = quant::EscapeEncoder<typename Of<bits>::Rest, with_residual>;
             using Whole = quant::EscapeEncoder<typename Of<bits>::Whole, with_residual>;
-            return elems_ < block_elems ? Rest(in_, rest, elems_, to).encode(told_)
-                                        : Whole(in_, rest, elems_, to).encode(told_);
+            if (elems_ < block_elems) return Rest(in_, rest, elems_, to).encode(told_);
+            return Whole(in_, rest, elems_, to).encode(told_);
         }
 
         static constexpr std::size_t rest_bytes =

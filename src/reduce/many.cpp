@@ -63,11 +63,10 @@ void combine_streaming(const Reducer& reducer, Sources sources, std::size_t offs
 }
 
 void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, std::size_t count) {
-    if (reducer.together_elems > 1)
-        reducer.many(reducer.context, sources.data(), sources.size(), out, count, false);
-    else if (sources.size() == 1)
+    const bool by_pairs = reducer.together_elems == 1;
+    if (by_pairs && sources.size() == 1)
         copy(sources, out, count * reducer.element_bytes);
-    else if (sources.size() == 2)
+    else if (by_pairs && sources.size() == 2)
         reducer(sources[0], sources[1], out, count);
     else if (reducer.many != nullptr)
         reducer.many(reducer.context, sources.data(), sources.size(), out, count, false);
