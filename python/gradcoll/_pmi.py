@@ -56,6 +56,7 @@ class World:
         self.size, self.secret = size, secret
         self.clients: Dict[int, Client] = {}
         self.values: Dict[str, str] = {}
+        self.has_lost_one = False  # a process has gone before it finalized
         self.name = f"gradcoll_{secrets.token_hex(8)}"  # MPICH names shared memory after it: no two worlds have one name
 
     def join(self, client: Client, line: str) -> bool:
@@ -74,6 +75,8 @@ class World:
         fields = fields_of(line)
         command = fields.get("cmd", "")
         if command == "barrier_in":
+            if self.has_lost_one:
+                raise ConnectionAbortedError  # it would wait for ever
             client.is_waiting = True
             self._end_barrier()
         elif command == "put":
@@ -163,13 +166,14 @@ class Server:
             raise ConnectionRefusedError
 
     def _drop(self, client: Client) -> None:
-        """A process that goes before it has finalized takes the others with it: they would wait for it."""
+        """A process that goes before it has finalized takes the others with it, now or when they wait for it."""
         if client not in self._clients:
             return
         self._clients.remove(client)
         self._selector.unregister(client.connection)
         client.connection.close()
         if client.rank is not None and not client.has_finalized:
+            self._world.has_lost_one = True
             for other in [one for one in self._clients if one.rank is not None and one.is_waiting]:
                 self._drop(other)
 

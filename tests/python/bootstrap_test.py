@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -98,14 +99,24 @@ class Server(unittest.TestCase):
         again.connection.close()
         self.leave(clients)
 
-    def test_a_process_that_dies_takes_those_that_wait(self):
+    def lose_one(self, wait_first):
         one, two = self.pair()
-        one.say("cmd=barrier_in")
+        if wait_first:
+            one.say("cmd=barrier_in")
         two.lines.close()
         two.connection.close()
+        if not wait_first:
+            time.sleep(0.2)  # the server sees the end first
+            one.say("cmd=barrier_in")
         self.assertEqual(one.heard(), "")
         one.lines.close()
         one.connection.close()
+
+    def test_a_process_that_dies_takes_those_that_wait(self):
+        self.lose_one(wait_first=True)
+
+    def test_a_process_that_has_died_takes_those_that_would_wait(self):
+        self.lose_one(wait_first=False)
 
 
 class WhenNeeded(unittest.TestCase):
