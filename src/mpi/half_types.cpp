@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #if __has_include(<mpi-ext.h>)
@@ -20,7 +23,21 @@ struct Name {
 };
 constexpr int not_a_half = 1, is_f16 = 2, is_bf16 = 3;
 
+/// Returns whether the library may be asked. MPICH 4.0.2 has the types, and ends the process in
+/// their sums; 3.4.3 and 4.3.2 on do not, and what lies between has not been tried.
+bool may_be_asked() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    const std::string_view version(text, static_cast<std::size_t>(length));
+    return std::ranges::none_of(
+        std::initializer_list<std::string_view>{"4.0", "4.1", "4.2"}, [&](std::string_view each) {
+            return version.starts_with("MPICH Version:\t" + std::string(each));
+        });
+}
+
 std::vector<MPI_Datatype> handles() {
+    if (!may_be_asked()) return {};
     return {
 #ifdef MPICH_VERSION
         // These are C_FLOAT16, REAL2 and BFLOAT16 of MPICH 5, and BFLOAT16 of Intel MPI. A program
