@@ -205,8 +205,11 @@ void cache_call(const Call& call) {
     if (call.context->settings().checks_calls()) return;
     const Settings& settings = call.context->settings().current();
     if (keeps_tolerance(settings, call.shape)) return;
-    const bool anywhere = is_same_anywhere(settings, call.shape);
-    if (anywhere && !reducer_at_once(*call.context, call.route, call.shape)) return;
+    Reducer reducer = call.shape.reducer;
+    if (is_same_anywhere(settings, call.shape)) {
+        reducer = reducer_at_once(*call.context, call.route, call.shape);
+        if (!reducer) return;
+    }
     if (call.route.goes(agents_way())) return;  // until one fails
     CachedCall way;
     way.datatype = call.arguments.datatype;
@@ -214,7 +217,7 @@ void cache_call(const Call& call) {
     way.pass_reason = call.pass_reason;
     way.way = &call.context->way(*call.route.way);
     way.shape = call.shape;
-    if (anywhere) way.shape.reducer = reducer_at_once(*call.context, call.route, call.shape);
+    way.shape.reducer = reducer;
     way.key = call.route.key;
     if (is_left_out(call.route.exact_reason)) {
         if (!set_size(way, call.context->settings().current(), call)) return;

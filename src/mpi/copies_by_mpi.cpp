@@ -4,10 +4,12 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "base/mpi/mpi.hpp"
 #include "device/devices.hpp"
 #include "mpi/lifetime.hpp"
+#include "mpi/own_comm.hpp"
 
 namespace gradcoll {
 namespace {
@@ -29,8 +31,9 @@ Result<MPI_Comm> own_comm() {
     const std::scoped_lock lock(mutex);
     if (comm != MPI_COMM_NULL) return comm;
     GRADCOLL_TRY(at_finalize([] { PMPI_Comm_free(&comm); }));
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm), "MPI_Comm_split"));
-    PMPI_Comm_set_errhandler(comm, errors_return());
+    auto made = make_own_comm();
+    if (!made) return made.status();
+    comm = std::exchange(made->handle, MPI_COMM_NULL);
     return comm;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mpi/own_comm.hpp"
+
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -63,16 +65,6 @@ std::vector<MPI_Datatype> handles() {
     };
 }
 
-/// Returns a communicator of this rank alone, whose errors come back as codes. It is made of a
-/// group, so that no call of the program's on MPI_COMM_SELF is in its way.
-void make_own_comm(OwnedComm& comm) {
-    OwnedGroup self(MPI_GROUP_NULL);
-    constexpr int tag = 0x6763;
-    PMPI_Comm_group(MPI_COMM_SELF, &self.handle);
-    if (PMPI_Comm_create_group(MPI_COMM_SELF, self.handle, tag, &comm.handle) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(comm.handle, errors_return());
-}
-
 /// Adds 0x3f80 to itself, which is 1 + 1 in bfloat16, and 1.875 + 1.875 in IEEE's format. Whether
 /// the type and its sum exist is asked first by calls that raise their errors on a communicator of
 /// our own: to add in place has none.
@@ -82,11 +74,11 @@ int ask(MPI_Datatype datatype) {
     const std::uint16_t value = 0x3f80;
     std::uint16_t sum = 0;
     int bytes = 0;
-    OwnedComm comm;
-    make_own_comm(comm);
-    if (comm.handle == MPI_COMM_NULL) return not_a_half;
-    if (PMPI_Pack_size(1, datatype, comm.handle, &bytes) != MPI_SUCCESS || bytes != element_bytes ||
-        PMPI_Allreduce(&value, &sum, 1, datatype, MPI_SUM, comm.handle) != MPI_SUCCESS)
+    const auto comm = make_own_comm();
+    if (!comm) return not_a_half;
+    if (PMPI_Pack_size(1, datatype, comm->handle, &bytes) != MPI_SUCCESS ||
+        bytes != element_bytes ||
+        PMPI_Allreduce(&value, &sum, 1, datatype, MPI_SUM, comm->handle) != MPI_SUCCESS)
         return not_a_half;
     sum = value;
     if (PMPI_Reduce_local(&value, &sum, 1, datatype, MPI_SUM) != MPI_SUCCESS) return not_a_half;

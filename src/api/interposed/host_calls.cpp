@@ -43,9 +43,15 @@ constexpr Entry reduce_anywhere{.kind = CallKind::reduce,
                                 .reach = Reach::host_and_devices,
                                 .offered = true};
 
-bool is_left_to_integers(const CallArguments& a) {
+/// Returns whether the call goes that way. What is wrong with it is found on the usual one, and so
+/// is what adds integers.
+bool is_reduced_anywhere(const CallArguments& a, int root) {
+    if (!process_settings().anywhere) return false;
+    if (root < 0 || root >= rank_count_of(a.comm) || a.datatype == MPI_DATATYPE_NULL ||
+        a.count <= 0)
+        return false;
     const Classified classified = classify(a.count, a.datatype, a.op);
-    return !classified.passes() && !is_floating(classified.shape.type);
+    return classified.passes() || is_floating(classified.shape.type);
 }
 
 int offer_reduce_anywhere(CallArguments arguments, int root, int* code) noexcept try {
@@ -79,10 +85,7 @@ int offer_bcast(const GC_Bcast_call* call, int* code) noexcept {
 
 int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    const bool is_right = root >= 0 && root < rank_count_of(arguments.comm) &&
-                          arguments.datatype != MPI_DATATYPE_NULL && arguments.count > 0;
-    if (process_settings().anywhere && is_right && !is_left_to_integers(arguments))
-        return offer_reduce_anywhere(arguments, root, code);
+    if (is_reduced_anywhere(arguments, root)) return offer_reduce_anywhere(arguments, root, code);
     return offer({&reduce, arguments, root}, code);
 }
 
