@@ -17,6 +17,16 @@ void check_gc(int code, const std::string& what) {
     throw SyncError(fmt::format("{}: {}", what, text.data()));
 }
 
+WireBytes wire_bytes_in(const GC_Stats& stats) {
+    return {stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
+}
+
+WireBytes wire_bytes_of(MPI_Comm comm) {
+    GC_Stats stats{};
+    check_gc(GC_Comm_get_stats(comm, &stats), "statistics");
+    return wire_bytes_in(stats);
+}
+
 /// Returns the value of gc_codec: a schedule is stronger than codecs by level, those than one
 /// codec.
 std::string codec_of(const Options& options) {
@@ -67,11 +77,7 @@ class GradcollSync : public GradientSync {
     }
     ~GradcollSync() override { free_requests(); }
 
-    std::optional<WireBytes> wire_bytes() const override {
-        GC_Stats stats{};
-        check_gc(GC_Comm_get_stats(comm_, &stats), "statistics");
-        return WireBytes{stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
-    }
+    std::optional<WireBytes> wire_bytes() const override { return wire_bytes_of(comm_); }
 
   private:
     void add_request(Parameter& parameter, MPI_Info info) {
@@ -112,7 +118,7 @@ class EngineSync : public GradientSync {
     std::optional<WireBytes> wire_bytes() const override {
         GC_Stats stats{};
         check_gc(GC_Engine_get_stats(engine_, &stats), "statistics");
-        return WireBytes{stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
+        return wire_bytes_in(stats);
     }
 
   private:
@@ -145,11 +151,7 @@ class AnywhereSync : public GradientSync {
         }
     }
 
-    std::optional<WireBytes> wire_bytes() const override {
-        GC_Stats stats{};
-        check_gc(GC_Comm_get_stats(comm_, &stats), "statistics");
-        return WireBytes{stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
-    }
+    std::optional<WireBytes> wire_bytes() const override { return wire_bytes_of(comm_); }
 
   private:
     void do_start(std::size_t index) override {

@@ -36,4 +36,17 @@ constexpr typename Format::Bits largest_finite_bits() {
                              (Bits{1} << Format::fraction_bits));
 }
 
+/// Returns the bits of Inf without a sign.
+template <class Format>
+constexpr typename Format::Bits infinity_bits() {
+    return static_cast<typename Format::Bits>(largest_finite_bits<Format>() + 1);
+}
+
+/// Returns the bits of the quiet NaN without a sign and payload.
+template <class Format>
+constexpr typename Format::Bits quiet_nan_bits() {
+    using Bits = typename Format::Bits;
+    return static_cast<Bits>(infinity_bits<Format>() | Bits{1} << (Format::fraction_bits - 1));
+}
+
 }  // namespace gradcoll

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "instruction_sets.hpp"
+#include "reduce/float_types.hpp"
 #include "reduce/grid_kernels.hpp"
 
 namespace gradcoll {
@@ -41,16 +42,22 @@ struct FloatFormat {
     }
 };
 
+template <class Format>
+constexpr FloatFormat format_as() {
+    return {infinity_bits<Format>(), Format::fraction_bits, quiet_nan_bits<Format>(),
+            sizeof(typename Format::Bits)};
+}
+
 constexpr FloatFormat format_of(ElementType type) {
     switch (type) {
         case ElementType::f16:
-            return {0x7c00, 10, 0x7e00, 2};
+            return format_as<Fp16>();
         case ElementType::bf16:
-            return {0x7f80, 7, 0x7fc0, 2};
+            return format_as<Bf16>();
         case ElementType::f64:
-            return {0x7ff0000000000000, 52, 0x7ff8000000000000, 8};
+            return format_as<Fp64>();
         default:
-            return {0x7f800000, 23, 0x7fc00000, 4};
+            return format_as<Fp32>();
     }
 }
 

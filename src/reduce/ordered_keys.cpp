@@ -3,16 +3,12 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+
+#include "reduce/float_types.hpp"
 
 namespace gradcoll {
 namespace {
-
-/// Bits has the bits of Inf and of the quiet NaN, without a sign, as integers of the element's
-/// size.
-template <class Int>
-struct Bits {
-    Int infinity, nan;
-};
 
 /// Calls `each(value)` for every integer in memory of any alignment, and stores what it returns.
 template <class Int, class Each>
@@ -26,49 +22,51 @@ void change_each(void* data, std::size_t count, Each&& each) {
     }
 }
 
-template <class Int>
+template <class Format>
 struct Keys {
+    using Int = std::make_signed_t<typename Format::Bits>;
+    static constexpr auto infinity = static_cast<Int>(infinity_bits<Format>());
+    static constexpr auto nan = static_cast<Int>(quiet_nan_bits<Format>());
     static constexpr Int magnitude = std::numeric_limits<Int>::max();
     /// Turns the magnitude of negative numbers round; it is its own inverse.
     static Int turned(Int bits) { return bits < 0 ? static_cast<Int>(bits ^ magnitude) : bits; }
     static Int key_of_nan(ReduceOp op) {
         return op == ReduceOp::min ? std::numeric_limits<Int>::min() : magnitude;
     }
-    static void make(Bits<Int> bits, ReduceOp op, void* data, std::size_t count) {
+    static void make(ReduceOp op, void* data, std::size_t count) {
         change_each<Int>(data, count, [=](Int value) {
-            return static_cast<Int>(value & magnitude) > bits.infinity ? key_of_nan(op)
-                                                                       : turned(value);
+            return static_cast<Int>(value & magnitude) > infinity ? key_of_nan(op) : turned(value);
         });
     }
-    static void undo(Bits<Int> bits, ReduceOp op, void* data, std::size_t count) {
+    static void undo(ReduceOp op, void* data, std::size_t count) {
         change_each<Int>(data, count,
-                         [=](Int key) { return key == key_of_nan(op) ? bits.nan : turned(key); });
+                         [=](Int key) { return key == key_of_nan(op) ? nan : turned(key); });
     }
 };
 
-/// Calls `of(bits)` with the bits of the type.
+/// Calls `of(keys)` with the keys of the type.
 template <class Of>
 void by_type(ElementType type, Of&& of) {
     switch (type) {
         case ElementType::f16:
-            return of(Bits<std::int16_t>{0x7c00, 0x7e00});
+            return of(Keys<Fp16>());
         case ElementType::bf16:
-            return of(Bits<std::int16_t>{0x7f80, 0x7fc0});
+            return of(Keys<Bf16>());
         case ElementType::f64:
-            return of(Bits<std::int64_t>{0x7ff0000000000000, 0x7ff8000000000000});
+            return of(Keys<Fp64>());
         default:
-            return of(Bits<std::int32_t>{0x7f800000, 0x7fc00000});
+            return of(Keys<Fp32>());
     }
 }
 
 }  // namespace
 
 void to_ordered_keys(ElementType type, ReduceOp op, void* data, std::size_t count) {
-    by_type(type, [&]<class Int>(Bits<Int> bits) { Keys<Int>::make(bits, op, data, count); });
+    by_type(type, [&](auto keys) { keys.make(op, data, count); });
 }
 
 void from_ordered_keys(ElementType type, ReduceOp op, void* data, std::size_t count) {
-    by_type(type, [&]<class Int>(Bits<Int> bits) { Keys<Int>::undo(bits, op, data, count); });
+    by_type(type, [&](auto keys) { keys.undo(op, data, count); });
 }
 
 }  // namespace gradcoll
