@@ -359,7 +359,9 @@ int run_command_line(int argc, char** argv) {
 }  // namespace gradcoll
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
+    // Nonblocking sums between hosts are the library's own only with this level of threads.
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     int code = 0;
     try {
         code = gradcoll::run_command_line(argc, argv);
