@@ -13,6 +13,8 @@ import gradcoll.torch  # noqa: E402
 
 WIDTH = 160  # a layer of 160 x 160 is a bucket that can be compressed
 is_alone = WORLD.size == 1
+# The codec is used on machines, too, where it does not pay.
+ALWAYS = {"gc_compress_if": "always"}
 
 
 def setUpModule():
@@ -21,6 +23,10 @@ def setUpModule():
 
 def tearDownModule():
     dist.destroy_process_group()
+
+
+def lossy_state(**arguments):
+    return gradcoll.torch.State(codec="2:4", options=ALWAYS, **arguments)
 
 
 def model_with(state, layers=2, bucket_cap_mb=0.1, **arguments):
@@ -111,7 +117,7 @@ class Sums(unittest.TestCase):
         state.close()
 
     def test_two_of_four_is_near_and_the_same_on_all_ranks(self):
-        state = gradcoll.torch.State(codec="2:4")
+        state = lossy_state()
         got = step(model_with(state))
         self.assertTrue(is_same_on_all_ranks(got.numpy()))
         if is_alone:
@@ -122,13 +128,13 @@ class Sums(unittest.TestCase):
         state.close()
 
     def test_small_buckets_stay_exact(self):
-        state = gradcoll.torch.State(codec="2:4", min_bytes=10**9)
+        state = lossy_state(min_bytes=10**9)
         self.assertLess(error_of(step(model_with(state)), average(own_gradients())), 1e-6)
         self.assertEqual(compressed_calls(state), 0)
         state.close()
 
     def test_warm_up_is_exact_and_ends(self):
-        state = gradcoll.torch.State(codec="2:4", warmup_steps=2)
+        state = lossy_state(warmup_steps=2)
         model = model_with(state)
         for number in range(4):
             before = compressed_calls(state)
@@ -140,7 +146,7 @@ class Sums(unittest.TestCase):
     def test_feedback_makes_up_for_what_was_dropped(self):
         errors = []
         for feedback in [True, False]:
-            state = gradcoll.torch.State(codec="2:4", error_feedback=feedback)
+            state = lossy_state(error_feedback=feedback)
             model = model_with(state)
             step(model)  # after which the buckets are laid out anew
             total = sum(step(model).double() for _ in range(10))  # the same gradients ten times
@@ -152,7 +158,7 @@ class Sums(unittest.TestCase):
     def test_the_users_communicator_keeps_its_settings(self):
         comm = WORLD.Dup()
         gradcoll.set_codec(comm, "bf16")
-        state = gradcoll.torch.State(comm, codec="2:4", options={"gc_codec": "down=bf16"})
+        state = gradcoll.torch.State(comm, codec="2:4", options={"gc_codec": "down=bf16", **ALWAYS})
         step(model_with(state))
         self.assertEqual(gradcoll.get_option(state.attach(), "gc_codec"), "2:4,down=bf16")
         self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "bf16")
@@ -162,7 +168,7 @@ class Sums(unittest.TestCase):
 
     def test_gradients_of_16_bits(self):
         for dtype in [torch.float16, torch.bfloat16]:  # Gloo has no bfloat16, so that no model is made
-            state = gradcoll.torch.State(codec="2:4")
+            state = lossy_state()
             parameter = torch.nn.Parameter(torch.zeros(64 * 1024, dtype=dtype))
             for seed in range(3):
                 generator = torch.Generator().manual_seed(10 * seed + WORLD.rank)
@@ -177,7 +183,7 @@ class Sums(unittest.TestCase):
 
 class Buckets(unittest.TestCase):
     def test_residuals_follow_the_buckets(self):
-        state = gradcoll.torch.State(codec="2:4")
+        state = lossy_state()
         model = model_with(state, layers=4)
         layouts = []
         for _ in range(3):
@@ -190,7 +196,7 @@ class Buckets(unittest.TestCase):
         state.close()
 
     def test_a_second_model_with_one_state_begins_with_zeros(self):
-        state = gradcoll.torch.State(codec="2:4")
+        state = lossy_state()
         first, second = [step(model_with(state)) for _ in range(2)]
         self.assertTrue(torch.equal(first, second))
         state.close()
@@ -199,7 +205,7 @@ class Buckets(unittest.TestCase):
     def test_residuals_can_be_scaled(self):
         outcomes = []
         for factor in [1, 0]:
-            state = gradcoll.torch.State(codec="2:4")
+            state = lossy_state()
             model = model_with(state)
             step(model)
             step(model)
@@ -209,7 +215,7 @@ class Buckets(unittest.TestCase):
         self.assertEqual(torch.equal(*outcomes), is_alone)
 
     def test_closed_states_can_be_used_again(self):
-        state = gradcoll.torch.State(codec="2:4")
+        state = lossy_state()
         model = model_with(state)
         step(model)
         state.close()
@@ -220,7 +226,7 @@ class Buckets(unittest.TestCase):
 
 class Checkpoints(unittest.TestCase):
     def trained(self):
-        state = gradcoll.torch.State(codec="2:4")
+        state = lossy_state()
         model = model_with(state)
         for number in range(3):
             step(model, number)
