@@ -61,6 +61,7 @@ class TreeOfSwitches {
         Uplink uplink;
         std::vector<Place> ways;  ///< one to each upper neighbour
         int below = 0;            ///< switches and hosts right below
+        int hosts = 0;            ///< hosts among these
         int number = -1;          ///< index in the result
     };
 
@@ -154,15 +155,26 @@ class TreeOfSwitches {
 
     void place_hosts() {
         int alone = 0;
+        std::vector<std::string> apart;
         for (const SwitchGraph::Host& host : graph_.hosts) {
             std::vector<Place> ways = host.places;
             for (Place& way : ways) way.vertex = set(way.vertex);
             merge_places(ways);
             if (ways.empty()) ++alone;
             places_.push_back(ways.empty() ? Place{top_, {}} : meeting(ways));
-            ++vertex(places_.back().vertex).below;
+            const int place = places_.back().vertex;
+            ++vertex(place).below;
+            ++vertex(place).hosts;
+            if (ways.size() > 1 && is_added(place))
+                apart.push_back(fabric_.nodes[at(host.node)].name);
         }
         note(alone, "hosts have no cable to a switch and hang on top");
+        if (apart.empty()) return;
+        result_.notes.push_back(
+            hosts_in_words(apart) +
+            (apart.size() == 1
+                 ? " is on several switches that nothing joins, and hangs above them"
+                 : " are on several switches that nothing joins, and hang above them"));
     }
 
     /// Returns whether the vertex was added and has a single branch, so that it is left out.
@@ -205,7 +217,7 @@ class TreeOfSwitches {
 
     void note_added() {
         const auto below_one_more = [&](int v, const std::string& what) {
-            if (vertex(v).number >= 0) note(vertex(v).below, what);
+            if (vertex(v).number >= 0) note(vertex(v).below - vertex(v).hosts, what);
         };
         for (int part = 0; part < levels_.part_count; ++part)
             below_one_more(static_cast<int>(graph_.size()) + part,

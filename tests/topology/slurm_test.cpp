@@ -80,6 +80,25 @@ TEST(TopologyConf, ErrorsNameTheLine) {
               "topology.conf: the fabric has no hosts, needed is at least one");
 }
 
+TEST(TopologyConf, WhatScontrolPrintsIsTheSame) {
+    EXPECT_EQ(
+        conf("SwitchName=a Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
+             "SwitchName=b Level=0 LinkSpeed=100G Nodes=n3\n"
+             "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=a,b\n"),
+        "a>'n1' a>'n2' b>'n3'@12.5 top>a top>b note: SLURM leaves the unit of LinkSpeed open: "
+        "numbers alone are taken as Gbit/s of each link below the switch\n");
+    EXPECT_EQ(
+        conf("BlockName=b1 BlockIndex=0 Nodes=n[1-2] BlockSize=2\n"
+             "AggregatedBlock=b[1-2] BlockIndex=1 Nodes=n[1-4] BlockSize=4\n"),
+        "b1>'n1' b1>'n2' note: aggregated blocks are sizes to plan jobs with, and no switches: "
+        "not used\n");
+    EXPECT_EQ(conf("RingName=r Nodes=n[1-2] RingSize=2"),
+              "r>'n1' r>'n2' note: a ring is taken as one switch\n");
+    EXPECT_EQ(conf("TorusName=t Dims=2x1x1 Nodes=n[1-2]\n"
+                   "  TorusName=t PlacementDims=1x1x1(1) Anchors=2\n"),
+              "t>'n1' t>'n2' note: a torus is taken as one switch\n");
+}
+
 TEST(TopologyConf, HostsOfAllLinesTogetherAreBounded) {
     EXPECT_EQ(
         conf("SwitchName=s Nodes=n[1-900000]\nSwitchName=t Nodes=m[1-200000]"),
@@ -136,6 +155,21 @@ TEST(TopologyYaml, AFlatDefaultGivesWayToSwitches) {
     EXPECT_EQ(yaml("- topology: f\n  flat: true\n"), "");
 }
 
+TEST(TopologyYaml, RingsAndToriAreSwitches) {
+    EXPECT_EQ(yaml("- topology: r\n  ring: {rings: [{ring: r0, nodes: 'n[1-2]'}]}\n"),
+              "r0>'n1' r0>'n2' note: a ring is taken as one switch\n");
+    EXPECT_EQ(
+        yaml("- topology: flat\n  cluster_default: true\n  flat: {alpha_step_rank: true}\n"
+             "- topology: t\n  torus3d:\n    toruses:\n"
+             "    - name: pod1\n      dims: {x: 2, y: 1, z: 1}\n      nodes: n[1-2]\n"
+             "      placements: [{dims: {x: 1, y: 1, z: 1}}]\n"
+             "    - name: pod2\n      dims: {x: 2, y: 2, z: 1}\n      regions:\n"
+             "      - {anchor: {x: 0, y: 0, z: 0}, dims: {x: 2, y: 1, z: 1}, nodes: 'm[1-2]'}\n"
+             "      - {anchor: {x: 0, y: 1, z: 0}, dims: {x: 1, y: 1, z: 1}, nodes: k}\n"),
+        "pod1>'n1' pod1>'n2' pod2>'m1' pod2>'m2' pod2>'k' note: topology \"t\" is taken, the "
+        "other 1 of the file are left out\nnote: a torus is taken as one switch\n");
+}
+
 TEST(TopologyYaml, ErrorsNameTheLine) {
     EXPECT_EQ(yaml("a: b"),
               "topology.yaml: line 1: expected a list of topologies, such as \"- topology: a\"");
@@ -152,7 +186,16 @@ TEST(TopologyYaml, ErrorsNameTheLine) {
         "topology.yaml: line 2: host list \"n[\": column 3: found the end, expected a number");
     EXPECT_EQ(yaml("- topology: [a\n"), "topology.yaml: line 2: end of sequence flow not found");
     EXPECT_EQ(yaml("- topology: a\n  torus3d: {}\n"),
-              "topology.yaml: line 1: a torus3d has no tree of switches");
+              "topology.yaml: line 2: expected \"toruses:\" and a list");
+    const std::string torus = "- topology: a\n  torus3d:\n    toruses:\n    - name: t\n      ";
+    EXPECT_EQ(yaml(torus + "regions: n1\n"),
+              "topology.yaml: line 5: expected \"regions:\" and a list");
+    EXPECT_EQ(yaml(torus + "regions:\n      - anchor: {x: 0, y: 0, z: 0}\n"),
+              "topology.yaml: line 6: expected a region with \"nodes:\"");
+    EXPECT_EQ(yaml(torus + "regions:\n      - nodes: [n1]\n"),
+              "topology.yaml: line 6: expected a host list after \"nodes:\"");
+    EXPECT_EQ(yaml(torus + "nodes: n1\n      regions:\n      - nodes: n2\n"),
+              "topology.yaml: line 4: found both \"nodes:\" and \"regions:\"");
     EXPECT_EQ(yaml("- topology: a\n"),
               "topology.yaml: the fabric has no hosts, needed is at least one");
 }
@@ -269,13 +312,13 @@ TEST_P(SlurmFile, BecomesTheGoldenTree) {
                                                        : fabric_from_slurm_conf(text)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Slurm, SlurmFile,
-                         testing::Values("two-levels.conf", "unbalanced.conf",
-                                         "several-parents.conf", "no-common-root.conf",
-                                         "lone-trunks.conf", "all-nodes.conf", "blocks.conf",
-                                         "topograph-tree.conf", "four-levels.conf", "tree.yaml",
-                                         "topograph-partitions.yaml", "dynamic-nodes.yaml",
-                                         "flat.yaml"));
+INSTANTIATE_TEST_SUITE_P(
+    Slurm, SlurmFile,
+    testing::Values("two-levels.conf", "unbalanced.conf", "several-parents.conf",
+                    "no-common-root.conf", "lone-trunks.conf", "all-nodes.conf", "blocks.conf",
+                    "topograph-tree.conf", "four-levels.conf", "ring.conf", "blanks.conf",
+                    "scontrol.conf", "host-on-two-switches.conf", "tree.yaml",
+                    "topograph-partitions.yaml", "dynamic-nodes.yaml", "flat.yaml", "torus.yaml"));
 
 TEST(SlurmTree, AddressesAndConfOfOneClusterAgree) {
     const Result<Fabric> from_addresses = fabric_from_slurm_addresses(

@@ -26,8 +26,9 @@ struct SlurmAddress {
 /// sbatch (output environment variables) and its plugins' behaviour.
 Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts);
 
-/// Read topology.conf (tree, block, ring) and topology.yaml (tree, block, ring, flat), also as
-/// NVIDIA's topograph writes them, into a rooted fabric. If a topology.yaml has several topologies,
+/// Read topology.conf (tree, block, ring), what `scontrol show topology` prints, and topology.yaml
+/// (tree, block, ring, torus3d, flat), also as NVIDIA's topograph writes them, into a rooted
+/// fabric. A ring or a torus is taken as one switch. If a topology.yaml has several topologies,
 /// the cluster's default is read, or, if that is flat, the first that has switches. A file that
 /// mentions hosts without naming them (Nodes=ALL, flat) gives a fabric without hosts. `text` is not
 /// trusted. Errors: invalid_argument with the line. Source: SLURM's man pages topology.conf(5),

@@ -1,9 +1,10 @@
-// fabric/slurm/slurm_conf.cpp - reads topology.conf: lines of KEY=VALUE pairs.
+// fabric/slurm/slurm_conf.cpp - reads topology.conf, and what `scontrol show topology` prints of
+// it: lines of KEY=VALUE pairs.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,60 @@ Result<Pair> next_pair(std::string_view& line) {
     return pair;
 }
 
+using Keys = std::array<std::string_view, 3>;
+
+/// A Form is a kind of line, by its first key.
+struct Form {
+    std::string_view key;
+    Keys further;           ///< that may follow
+    Keys printed;           ///< that `scontrol show topology` prints, too
+    bool is_switch;         ///< or block, ring, torus: what holds hosts
+    std::string_view note;  ///< is said of such lines once
+};
+
+constexpr std::array forms{
+    Form{"SwitchName", {"Switches", "Nodes", "LinkSpeed"}, {"Level"}, true, ""},
+    Form{"BlockName", {"Nodes"}, {"BlockIndex", "BlockSize"}, true, ""},
+    Form{"RingName", {"Nodes"}, {"RingSize"}, true, "a ring is taken as one switch"},
+    Form{"TorusName",
+         {"Nodes"},
+         {"Dims", "PlacementDims", "Anchors"},
+         true,
+         "a torus is taken as one switch"},
+    Form{"BlockSizes",
+         {},
+         {},
+         false,
+         "BlockSizes are sizes to plan jobs with, and no switches: not used"},
+    Form{"AggregatedBlock",
+         {},
+         {"Nodes", "BlockIndex", "BlockSize"},
+         false,
+         "aggregated blocks are sizes to plan jobs with, and no switches: not used"},
+};
+
+const Form* form_of(std::string_view key) {
+    const auto found = std::find_if(forms.begin(), forms.end(), [&](const Form& form) {
+        return equal_ignoring_case(form.key, key);
+    });
+    return found == forms.end() ? nullptr : &*found;
+}
+
+bool holds(const Keys& keys, std::string_view key) {
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](std::string_view one) { return equal_ignoring_case(one, key); });
+}
+
+/// Returns "Switches, Nodes or LinkSpeed".
+std::string in_words(const Keys& keys) {
+    const auto end = std::find(keys.begin(), keys.end(), std::string_view());
+    if (end == keys.begin()) return "the end of the line";
+    std::string words(keys.front());
+    for (auto key = keys.begin() + 1; key != end; ++key)
+        words += fmt::format("{}{}", key + 1 == end ? " or " : ", ", *key);
+    return words;
+}
+
 class ConfReader {
   public:
     Result<Fabric> read(std::string_view text) {
@@ -97,63 +152,65 @@ class ConfReader {
     }
 
   private:
+    struct Line {
+        const Form* form = nullptr;
+        bool is_switch = false;
+        bool is_printed = false;  ///< `scontrol show topology` printed it
+        std::string_view link_speed;
+        SlurmSwitch entry;
+    };
+
     static Status wrong(int number, const std::string& what) {
         return {Code::invalid_argument, fmt::format("line {}: {}", number, what)};
     }
 
     Status line(std::string_view text, int number) {
-        SlurmSwitch entry;
-        Pair first;
+        Line line;
         while (!text.empty()) {
             Result<Pair> pair = next_pair(text);
             if (!pair.ok()) return wrong(number, pair.status().message());
-            if (first.key.empty()) {
-                first = *pair;
-                if (const Status status = begin(*pair, entry); !status.ok())
-                    return wrong(number, status.message());
-            } else if (const Status status = go_on(first, *pair, entry); !status.ok()) {
-                return wrong(number, status.message());
-            }
+            const Status status = line.form ? go_on(*pair, line) : begin(*pair, line);
+            if (!status.ok()) return wrong(number, status.message());
         }
-        return is_sizes(first.key) ? Status() : fabric_.add(entry, number);
+        return line.is_switch ? fabric_.add(finished(line), number) : Status();
     }
 
-    static bool is_sizes(std::string_view key) { return equal_ignoring_case(key, "BlockSizes"); }
-
     /// Reads the first pair, which says what the line is about.
-    Status begin(const Pair& pair, SlurmSwitch& entry) {
-        entry.name = pair.value;
-        if (equal_ignoring_case(pair.key, "SwitchName")) return {};
-        if (equal_ignoring_case(pair.key, "BlockName")) return {};
-        if (equal_ignoring_case(pair.key, "RingName")) {
-            fabric_.note("a ring is taken as one switch");
-            return {};
-        }
-        if (is_sizes(pair.key)) {
-            fabric_.note("BlockSizes are sizes to plan jobs with, and no switches: not used");
-            return {};
-        }
-        return {Code::invalid_argument,
-                fmt::format("found {}, expected SwitchName, BlockName, BlockSizes or RingName",
-                            printable(pair.key))};
+    Status begin(const Pair& pair, Line& line) {
+        line.form = form_of(pair.key);
+        if (!line.form)
+            return {Code::invalid_argument,
+                    fmt::format("found {}, expected SwitchName, BlockName, BlockSizes or RingName",
+                                printable(pair.key))};
+        line.is_switch = line.form->is_switch;
+        line.entry.name = pair.value;
+        if (!line.form->note.empty()) fabric_.note(std::string(line.form->note));
+        return {};
     }
 
     /// Reads a further pair, which describes it.
-    Status go_on(const Pair& first, const Pair& pair, SlurmSwitch& entry) {
-        const bool is_switch = equal_ignoring_case(first.key, "SwitchName");
-        if (equal_ignoring_case(pair.key, "Nodes") && !is_sizes(first.key))
-            return once(entry.nodes, pair);
-        if (equal_ignoring_case(pair.key, "Switches") && is_switch)
-            return once(entry.switches, pair);
-        if (equal_ignoring_case(pair.key, "LinkSpeed") && is_switch) {
-            entry.gbytes_per_s = link_speed(pair.value);
-            return {};
-        }
-        return {Code::invalid_argument,
-                fmt::format("found {} after {}, expected {}", printable(pair.key), first.key,
-                            is_switch             ? "Switches, Nodes or LinkSpeed"
-                            : is_sizes(first.key) ? "the end of the line"
-                                                  : "Nodes")};
+    Status go_on(const Pair& pair, Line& line) {
+        const bool is_of_files = holds(line.form->further, pair.key);
+        if (!is_of_files && !holds(line.form->printed, pair.key))
+            return {Code::invalid_argument,
+                    fmt::format("found {} after {}, expected {}", printable(pair.key),
+                                line.form->key, in_words(line.form->further))};
+        line.is_printed |= !is_of_files;
+        // Such a line follows that of its torus.
+        if (equal_ignoring_case(pair.key, "PlacementDims")) line.is_switch = false;
+        if (equal_ignoring_case(pair.key, "Nodes")) return once(line.entry.nodes, pair);
+        if (equal_ignoring_case(pair.key, "Switches")) return once(line.entry.switches, pair);
+        if (equal_ignoring_case(pair.key, "LinkSpeed")) line.link_speed = pair.value;
+        return {};
+    }
+
+    /// Returns the entry as a file would have it. `scontrol show topology` prints LinkSpeed=1 where
+    /// a file states none, and all hosts below an upper switch as its Nodes.
+    SlurmSwitch finished(Line& line) {
+        if (line.is_printed && !line.entry.switches.empty()) line.entry.nodes = {};
+        if (!line.link_speed.empty() && !(line.is_printed && line.link_speed == "1"))
+            line.entry.gbytes_per_s = link_speed(line.link_speed);
+        return line.entry;
     }
 
     static Status once(std::string_view& list, const Pair& pair) {
@@ -181,10 +238,8 @@ class ConfReader {
 };
 
 bool is_slurm_conf(std::string_view line) {
-    constexpr std::string_view beginnings[] = {"switchname=", "blockname=", "blocksizes="};
-    return std::any_of(std::begin(beginnings), std::end(beginnings), [&](std::string_view begin) {
-        return equal_ignoring_case(line.substr(0, begin.size()), begin);
-    });
+    const Result<Pair> first = next_pair(line);
+    return first.ok() && form_of(first->key);
 }
 
 }  // namespace

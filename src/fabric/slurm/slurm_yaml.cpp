@@ -1,4 +1,4 @@
-// fabric/slurm/slurm_yaml.cpp - reads topology.yaml of SLURM 25.05 and later: several
+// fabric/slurm/slurm_yaml.cpp - reads topology.yaml of SLURM 25.05 to 26.11: several
 // topologies, of which one is used.
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -60,10 +60,7 @@ class YamlReader {
             if (!topology.IsMap()) return wrong_at(topology, "expected \"topology: NAME\"");
         const YAML::Node chosen = choose(topologies);
         for (const auto& [type, list, name] : list_types)
-            if (chosen[type])
-                if (const Status status = entries(chosen[type], list, name); !status.ok())
-                    return status;
-        if (chosen["torus3d"]) return wrong_at(chosen, "a torus3d has no tree of switches");
+            if (chosen[type]) GRADCOLL_TRY(entries(chosen[type], list, name));
         return fabric_.take(chosen["flat"].IsDefined());
     }
 
@@ -71,8 +68,10 @@ class YamlReader {
     struct ListType {
         const char *type, *list, *name;
     };
-    static constexpr std::array<ListType, 3> list_types{
-        {{"tree", "switches", "switch"}, {"block", "blocks", "block"}, {"ring", "rings", "ring"}}};
+    static constexpr std::array<ListType, 4> list_types{{{"tree", "switches", "switch"},
+                                                         {"block", "blocks", "block"},
+                                                         {"ring", "rings", "ring"},
+                                                         {"torus3d", "toruses", "name"}}};
 
     static bool has_switches(const YAML::Node& topology) {
         return std::any_of(list_types.begin(), list_types.end(),
@@ -109,6 +108,9 @@ class YamlReader {
             return wrong_at(topology, fmt::format("expected \"{}:\" and a list", list));
         if (topology["block_sizes"])
             fabric_.note("block_sizes are sizes to plan jobs with, and no switches: not used");
+        for (const char* each : {"ring", "torus"})
+            if (std::string_view(list).starts_with(each))
+                fabric_.note(fmt::format("a {} is taken as one switch", each));
         for (const YAML::Node& entry : topology[list]) GRADCOLL_TRY(add(entry, name));
         return {};
     }
@@ -116,16 +118,36 @@ class YamlReader {
     Status add(const YAML::Node& entry, const char* name) {
         if (!entry.IsMap() || !entry[name])
             return wrong_at(entry, fmt::format("expected \"{}: NAME\"", name));
-        std::array<std::string, 3> texts;
-        const std::array<const char*, 3> keys{name, "children", "nodes"};
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            const YAML::Node value = entry[keys[i]];
-            if (!value || value.IsNull()) continue;
-            if (!value.IsScalar())
-                return wrong_at(value, fmt::format("expected a host list after \"{}:\"", keys[i]));
-            texts[i] = value.Scalar();
+        const std::string own = GRADCOLL_VALUE(text_of(entry, name));
+        const std::string children = GRADCOLL_VALUE(text_of(entry, "children"));
+        std::string nodes = GRADCOLL_VALUE(text_of(entry, "nodes"));
+        if (const YAML::Node regions = entry["regions"]) {
+            if (!nodes.empty()) return wrong_at(entry, "found both \"nodes:\" and \"regions:\"");
+            nodes = GRADCOLL_VALUE(nodes_of(regions));
         }
-        return fabric_.add({texts[0], texts[1], texts[2]}, entry.Mark().line + 1);
+        return fabric_.add({own, children, nodes}, entry.Mark().line + 1);
+    }
+
+    /// Returns the text below a key; empty if there is none.
+    static Result<std::string> text_of(const YAML::Node& entry, const char* key) {
+        const YAML::Node value = entry[key];
+        if (!value || value.IsNull()) return std::string();
+        if (!value.IsScalar())
+            return wrong_at(value, fmt::format("expected a host list after \"{}:\"", key));
+        return value.Scalar();
+    }
+
+    /// Returns the nodes of all regions of a torus as one host list.
+    static Result<std::string> nodes_of(const YAML::Node& regions) {
+        if (!regions.IsSequence()) return wrong_at(regions, "expected \"regions:\" and a list");
+        std::string all;
+        for (const YAML::Node& region : regions) {
+            if (!region.IsMap() || !region["nodes"])
+                return wrong_at(region, "expected a region with \"nodes:\"");
+            const std::string nodes = GRADCOLL_VALUE(text_of(region, "nodes"));
+            all += (all.empty() ? "" : ",") + nodes;
+        }
+        return all;
     }
 
     SlurmFabric fabric_;
