@@ -54,8 +54,96 @@ TEST(HwlocXml, ContradictionsAreRefusedWithTheLine) {
     EXPECT_EQ(refusal_with("type=\"NUMANode\"", "type=\"Sofa\""), "line 3: hwloc has no \"Sofa\"");
     EXPECT_EQ(refusal_with("type=\"NUMANode\"", "type=\"Misc\""), "line 2: no NUMANode is there");
     EXPECT_EQ(refusal_with("version=\"2.0\"", "version=\"9\""),
-              "line 1: found version 9, expected 1 or 2.0");
+              "line 1: found version 9, expected 1, 2.0 or 3.0");
     EXPECT_EQ(refusal_with("</object></topology>", ""), "line 5: Start-end tags mismatch");
+}
+
+/// Returns what hwloc gets to see of a machine with this in its outermost object.
+std::string checked_version_3(const std::string& inside, const std::string& behind = "") {
+    std::string xml = machine;
+    xml.replace(xml.find("2.0"), 3, "3.0");
+    xml.insert(xml.find("</object></topology>"), inside);
+    xml.insert(xml.find("</topology>"), behind);
+    const Result<std::string> checked = checked_hwloc_xml(xml);
+    return checked.ok() ? *checked : checked.status().message();
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+}
+
+TEST(HwlocXml, OfVersion3BitsOfSystemDevicesBecomeOneType) {
+    const auto type_of = [](const char* bits) {
+        const std::string xml = checked_version_3(
+            "<object type=\"OSDev\" name=\"x\" osdev_type=\"" + std::string(bits) + "\"/>");
+        const std::string key = "osdev_type=\"";
+        return has(xml, key) ? xml.substr(xml.find(key) + key.size(), 1) : xml;
+    };
+    EXPECT_EQ(type_of("4"), "1");    // a GPU
+    EXPECT_EQ(type_of("8"), "5");    // a coprocessor
+    EXPECT_EQ(type_of("12"), "5");   // both
+    EXPECT_EQ(type_of("48"), "3");   // an InfiniBand adapter, which is a network interface, too
+    EXPECT_EQ(type_of("16"), "2");   // a network interface
+    EXPECT_EQ(type_of("64"), "4");   // DMA
+    EXPECT_EQ(type_of("3"), "0");    // memory that stores
+    EXPECT_EQ(type_of("0"), "0");    // nothing
+    EXPECT_EQ(type_of("128"), "0");  // a bit that hwloc 3.0 does not have
+    EXPECT_EQ(type_of("-4"), "line 6: osdev_type is \"-4\"");
+    EXPECT_EQ(type_of("18446744073709551616"), "line 6: osdev_type is \"18446744073709551616\"");
+}
+
+TEST(HwlocXml, OfVersion3TheHostsNameIsThatOfTheTopology) {
+    const std::string info = "<info name=\"HostName\" value=\"n7\"/>";
+    const std::string xml = checked_version_3("", info);
+    EXPECT_TRUE(has(xml, info.substr(0, info.size() - 2))) << xml;
+    EXPECT_TRUE(has(xml, "version=\"2.0\""));
+    EXPECT_EQ(checked_version_3("</object><object type=\"Machine\" cpuset=\"0x1\">", info),
+              "line 2: several outermost objects");
+}
+
+const std::string sets_of_1 = " cpuset=\"0x1\" nodeset=\"0x1\"";
+const std::string machine_of_version_1 =
+    "<topology>\n<object type=\"System\" cpuset=\"0x3\" nodeset=\"0x1\" "
+    "complete_nodeset=\"0x3\">\n<object type=\"NUMANode\" os_index=\"0\"" +
+    sets_of_1 + " local_memory=\"9\">\n<object type=\"Socket\"" + sets_of_1 +
+    "><object type=\"Cache\" depth=\"1\" cache_type=\"2\"" + sets_of_1 +
+    "><object type=\"PU\" os_index=\"0\"" + sets_of_1 +
+    "/></object></object></object>\n<object type=\"NUMANode\" os_index=\"1\" cpuset=\"0x2\" "
+    "nodeset=\"0x0\" complete_nodeset=\"0x2\"><object type=\"PU\" os_index=\"1\" "
+    "cpuset=\"0x2\"/></object></object></topology>";
+
+TEST(HwlocXml, OfVersion1NodesBecomeGroupsWithTheirMemory) {
+    const Result<std::string> checked = checked_hwloc_xml(machine_of_version_1);
+    ASSERT_TRUE(checked.ok()) << checked.status().message();
+    for (const char* type : {"Machine", "Group", "NUMANode", "Package", "L1iCache"})
+        EXPECT_TRUE(has(*checked, "type=\"" + std::string(type) + "\"")) << type;
+    EXPECT_TRUE(has(*checked, "local_memory=\"9\""));
+    EXPECT_FALSE(has(*checked, "os_index=\"1\" local_memory"));
+    EXPECT_EQ(checked->find("NUMANode"), checked->rfind("NUMANode")) << "node 1 has no memory";
+    EXPECT_EQ(*checked_hwloc_xml(*checked), *checked);
+}
+
+TEST(HwlocXml, OfVersion1AMachineMayHaveNoNode) {
+    const Result<std::string> checked = checked_hwloc_xml(
+        "<topology version=\"1.0\"><object type=\"Machine\" cpuset=\"0x1\" local_memory=\"7\">"
+        "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\"/></object></topology>");
+    ASSERT_TRUE(checked.ok()) << checked.status().message();
+    EXPECT_TRUE(has(*checked, "type=\"NUMANode\" cpuset=\"0x1\""));
+}
+
+TEST(HwlocXml, OfVersion1ContradictionsAreRefusedWithTheLine) {
+    const auto refusal = [](const std::string& text, const std::string& by) {
+        std::string xml = machine_of_version_1;
+        xml.replace(xml.find(text), text.size(), by);
+        const Result<std::string> checked = checked_hwloc_xml(xml);
+        return checked.ok() ? "accepted" : checked.status().message();
+    };
+    EXPECT_EQ(refusal("os_index=\"0\" cpuset", "os_index=\"5\" cpuset"),
+              "line 3: a NUMANode whose nodeset is not its number");
+    EXPECT_EQ(refusal("depth=\"1\"", "depth=\"17\""), "line 4: hwloc has no \"L17iCache\"");
+    EXPECT_EQ(refusal("nodeset=\"0x0\"", "nodeset=\"x\"").substr(0, 7), "line 5:");
+    EXPECT_EQ(refusal("\"0x2\"><object", "\"0x4\"><object").substr(0, 7), "line 5:");
+    EXPECT_EQ(refusal("\"Socket\"", "\"System\""), "line 4: hwloc has no \"System\"");
 }
 
 TEST(HwlocXml, MemoryMayBeWithoutCpus) {

@@ -48,28 +48,37 @@ std::string objects_text(const std::vector<HostPath>& cores) {
     return text + "\n";
 }
 
-class RecordedMachine : public testing::TestWithParam<std::string> {};
-
-TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
+/// Returns what one rank on each core of a recorded machine gives.
+std::string text_of(const std::string& file) {
     std::vector<std::string> notes;
-    const auto cores = cores_from_xml(test::golden_path("hwloc/" + GetParam() + ".xml"), notes);
-    ASSERT_TRUE(cores.ok()) << cores.status().message();
+    const auto cores = cores_from_xml(test::golden_path(file), notes);
+    if (!cores.ok()) return cores.status().message();
     std::vector<int> ranks(cores->size());
     std::iota(ranks.begin(), ranks.end(), 0);
     const auto tree = Tree::make(dealt_host(cores->front().host_name, *cores, ranks));
-    ASSERT_TRUE(tree.ok()) << tree.status().message();
+    if (!tree.ok()) return tree.status().message();
     EXPECT_EQ(tree->rank_count(), static_cast<int>(cores->size()));
-    test::expect_golden("trees/" + GetParam() + ".txt",
-                        draw_text(*tree) + "\n" + paths_text(*cores) + objects_text(*cores) +
-                            fmt::format("{}", fmt::join(notes, "\n")));
+    return draw_text(*tree) + "\n" + paths_text(*cores) + objects_text(*cores) +
+           fmt::format("{}", fmt::join(notes, "\n"));
 }
 
-std::vector<std::string> recorded_machines() {
+class RecordedMachine : public testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
+    test::expect_golden("trees/" + GetParam() + ".txt", text_of("hwloc/" + GetParam() + ".xml"));
+}
+
+/// Returns the names of the recorded machines in a folder.
+std::vector<std::string> machines_in(const std::string& folder) {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(test::golden_path("hwloc")))
+    for (const auto& entry : std::filesystem::directory_iterator(test::golden_path(folder)))
         if (entry.path().extension() == ".xml") names.push_back(entry.path().stem().string());
     std::sort(names.begin(), names.end());
     return names;
+}
+
+std::vector<std::string> recorded_machines() {
+    return machines_in("hwloc");
 }
 
 INSTANTIATE_TEST_SUITE_P(Hwloc, RecordedMachine, testing::ValuesIn(recorded_machines()),
@@ -79,6 +88,15 @@ INSTANTIATE_TEST_SUITE_P(Hwloc, RecordedMachine, testing::ValuesIn(recorded_mach
                                  if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
                              return name;
                          });
+
+TEST(RecordedMachines, InOtherVersionsOfTheFormatAreTheSame) {
+    for (const std::string folder : {"hwloc1", "hwloc3"}) {
+        const std::vector<std::string> names = machines_in(folder);
+        EXPECT_GE(names.size(), 4U) << folder;
+        for (const std::string& name : names)
+            test::expect_golden("trees/" + name + ".txt", text_of(folder + "/" + name + ".xml"));
+    }
+}
 
 TEST(RecordedMachines, AreAllThere) {
     EXPECT_GE(recorded_machines().size(), 12U);

@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "topology/sources/host/bitmap.hpp"
+#include "topology/sources/host/hwloc_versions.hpp"
 
 namespace gradcoll {
 
@@ -25,13 +26,12 @@ constexpr int max_xml_objects = 1 << 20;
 
 enum class Family : std::uint8_t { cpus, memory, device, misc };
 
-std::optional<Family> family_of(std::string_view type, bool version1) {
-    static constexpr std::array cpus{"Machine",  "System",   "Package",  "Socket",   "Die",
-                                     "Core",     "PU",       "Group",    "Cache",    "L1Cache",
-                                     "L2Cache",  "L3Cache",  "L4Cache",  "L5Cache",  "L1dCache",
-                                     "L2dCache", "L3dCache", "L1iCache", "L2iCache", "L3iCache"};
-    if (type == "NUMANode") return version1 ? Family::cpus : Family::memory;
-    if (type == "MemCache" && !version1) return Family::memory;
+std::optional<Family> family_of(std::string_view type) {
+    static constexpr std::array cpus{"Machine",  "Package",  "Die",      "Core",     "PU",
+                                     "Group",    "L1Cache",  "L2Cache",  "L3Cache",  "L4Cache",
+                                     "L5Cache",  "L1dCache", "L2dCache", "L3dCache", "L1iCache",
+                                     "L2iCache", "L3iCache"};
+    if (type == "NUMANode" || type == "MemCache") return Family::memory;
     if (type == "Bridge" || type == "PCIDev" || type == "OSDev") return Family::device;
     if (type == "Misc") return Family::misc;
     const bool known = std::find(cpus.begin(), cpus.end(), type) != cpus.end();
@@ -80,7 +80,13 @@ class Checker {
         const pugi::xml_node topology = read.child("topology");
         if (!topology) return wrong(0, "no <topology> is there");
         pugi::xml_node out = written.append_child("topology");
-        GRADCOLL_TRY(version(topology, out));
+        const std::string_view version = topology.attribute("version").value();
+        const std::optional<int> known = hwloc_xml_version(topology);
+        if (!known)
+            return wrong(topology, fmt::format("found version {}, expected 1, 2.0 or 3.0",
+                                               printable(version)));
+        rewrite_as_version_2(topology, *known);
+        out.append_attribute("version") = "2.0";
         GRADCOLL_TRY(machine(topology.child("object"), out));
         std::ostringstream text;
         written.save(text, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
@@ -88,23 +94,11 @@ class Checker {
     }
 
   private:
-    Status version(const pugi::xml_node& topology, pugi::xml_node& out) {
-        const std::string_view version = topology.attribute("version").value();
-        version1_ = version.empty() || version.starts_with("1.");
-        if (!version1_ && version != "2.0")
-            return wrong(topology,
-                         fmt::format("found version {}, expected 1 or 2.0", printable(version)));
-        if (!version1_) out.append_attribute("version") = "2.0";
-        return {};
-    }
-
     Status machine(const pugi::xml_node& object, pugi::xml_node& topology) {
         const std::string_view type = object.attribute("type").value();
-        if (type != "Machine" && !(version1_ && type == "System"))
-            return wrong(object, "the outermost object is no Machine");
+        if (type != "Machine") return wrong(object, "the outermost object is no Machine");
         if (object.next_sibling("object")) return wrong(object, "several outermost objects");
-        has_nodes_ = !version1_ || object.attribute("nodeset");
-        const ObjectSets sets = GRADCOLL_VALUE(sets_of(object, type, {}));
+        const ObjectSets sets = GRADCOLL_VALUE(sets_of(object, type));
         if (hwloc_bitmap_iszero(sets.cpus.get()) || hwloc_bitmap_weight(sets.all_cpus.get()) < 0)
             return wrong(object, "the machine's CPUs are none, or without end");
         pugi::xml_node out = topology.append_child("object");
@@ -112,7 +106,7 @@ class Checker {
         GRADCOLL_TRY(write_allowed(object, sets, out));
         GRADCOLL_TRY(children(object, Family::cpus, sets, out, 1));
         if (!has_pu_) return wrong(object, "no PU is there");
-        if (!version1_ && memory_seen_.empty()) return wrong(object, "no NUMANode is there");
+        if (memory_seen_.empty()) return wrong(object, "no NUMANode is there");
         return {};
     }
 
@@ -139,7 +133,7 @@ class Checker {
         const Bitmap taken = new_bitmap();
         for (const pugi::xml_node& object : above.children("object")) {
             const std::string_view type = object.attribute("type").value();
-            const std::optional<Family> own = family_of(type, version1_);
+            const std::optional<Family> own = family_of(type);
             if (!own) return wrong(object, fmt::format("hwloc has no \"{}\"", printable(type)));
             if (*own == Family::misc) continue;
             if (++objects_ > max_xml_objects)
@@ -149,7 +143,7 @@ class Checker {
             GRADCOLL_TRY(write(object, type, copy));
             ObjectSets sets = within;
             if (*own != Family::device) {
-                ObjectSets read = GRADCOLL_VALUE(sets_of(object, type, within));
+                ObjectSets read = GRADCOLL_VALUE(sets_of(object, type));
                 const bool is_of_memory = is_only_of_memory(type, read);
                 GRADCOLL_TRY(
                     check_sets(object, is_of_memory ? Family::memory : *own, read, within, taken));
@@ -166,17 +160,16 @@ class Checker {
         const bool holds = family == Family::cpus     ? upper != "PU" || own == Family::device
                            : family == Family::memory ? own != Family::cpus
                                                       : own == Family::device;
-        if (!holds || type == "Machine" || type == "System")
+        if (!holds || type == "Machine")
             return wrong(object, fmt::format("a {} below a {}", type, upper));
         has_pu_ = has_pu_ || type == "PU";
         return {};
     }
 
-    /// Returns whether the object is memory without CPUs: in version 1 a NUMANode of its own, in
-    /// version 2 in a group. Nothing below it can have CPUs.
+    /// Returns whether the object is a group of memory without CPUs. Nothing below it can have
+    /// CPUs.
     static bool is_only_of_memory(std::string_view type, const ObjectSets& sets) {
-        return (type == "Group" || type == "NUMANode") &&
-               hwloc_bitmap_iszero(sets.all_cpus.get()) &&
+        return type == "Group" && hwloc_bitmap_iszero(sets.all_cpus.get()) &&
                !hwloc_bitmap_iszero(sets.all_nodes.get());
     }
 
@@ -195,27 +188,19 @@ class Checker {
         return {};
     }
 
-    /// Reads an object's sets. `within` are the sets of the object above; its NUMA nodes are used
-    /// if the object names none, as groups do in version 1.
-    Result<ObjectSets> sets_of(const pugi::xml_node& object, std::string_view type,
-                               const ObjectSets& within) {
+    Result<ObjectSets> sets_of(const pugi::xml_node& object, std::string_view type) {
         ObjectSets sets;
         GRADCOLL_TRY(read_set(object, "cpuset", nullptr, sets.cpus));
         GRADCOLL_TRY(read_set(object, "complete_cpuset", &sets.cpus, sets.all_cpus));
-        if (has_nodes_ && version1_ && !object.attribute("nodeset")) {
-            sets.nodes = within.nodes;
-            sets.all_nodes = within.all_nodes;
-        } else if (has_nodes_) {
-            GRADCOLL_TRY(read_set(object, "nodeset", nullptr, sets.nodes));
-            GRADCOLL_TRY(read_set(object, "complete_nodeset", &sets.nodes, sets.all_nodes));
-        }
+        GRADCOLL_TRY(read_set(object, "nodeset", nullptr, sets.nodes));
+        GRADCOLL_TRY(read_set(object, "complete_nodeset", &sets.nodes, sets.all_nodes));
         if (type != "PU" && type != "NUMANode") return sets;
         const auto number = number_from(object.attribute("os_index").value());
         if (!number || *number >= max_bitmap_bits)
             return wrong(object, fmt::format("a {} without a number below 65536", type));
         if (type == "PU" && !(is_only(sets.cpus, *number) && is_only(sets.all_cpus, *number)))
             return wrong(object, "a PU whose cpuset is not its number");
-        if (type == "NUMANode" && has_nodes_ &&
+        if (type == "NUMANode" &&
             !(is_only(sets.nodes, *number) && is_only(sets.all_nodes, *number)))
             return wrong(object, "a NUMANode whose nodeset is not its number");
         if (type == "NUMANode" && !memory_seen_.insert(*number).second)
@@ -247,8 +232,7 @@ class Checker {
             pugi::xml_attribute set = object.attribute(name);
             if (!set && std::string_view(name).starts_with("complete_"))
                 set = object.attribute(name + std::string_view("complete_").size());
-            const bool is_of_memory = std::string_view(name).ends_with("nodeset");
-            if (set && (has_nodes_ || !is_of_memory)) out.append_attribute(name) = set.value();
+            if (set) out.append_attribute(name) = set.value();
         }
         if (const auto number = number_from(object.attribute("os_index").value());
             number && *number < 0xffffffff)
@@ -291,7 +275,7 @@ class Checker {
     /// Writes depth and kind from the type, since hwloc believes them even if the type says
     /// otherwise.
     Status write_cache(const pugi::xml_node& object, std::string_view type, pugi::xml_node& out) {
-        const bool names_level = type[0] == 'L';  // "L1iCache"
+        const bool names_level = type[0] == 'L';  // "L1iCache", not "MemCache"
         if (names_level)
             out.append_attribute("depth") = std::string(1, type[1]).c_str();
         else
@@ -310,7 +294,9 @@ class Checker {
         return {};
     }
 
-    Status wrong(const pugi::xml_node& node, const std::string& what) const {
+    /// What was added to the text's objects stands where the object above it does.
+    Status wrong(pugi::xml_node node, const std::string& what) const {
+        while (node.offset_debug() < 0 && node.parent()) node = node.parent();
         return wrong(node.offset_debug(), what);
     }
     Status wrong(std::ptrdiff_t offset, const std::string& what) const {
@@ -322,8 +308,6 @@ class Checker {
     }
 
     std::string_view xml_;
-    bool version1_ = false;
-    bool has_nodes_ = true;  ///< false for version 1 files without NUMA nodes
     bool has_pu_ = false;
     int objects_ = 0;
     std::unordered_set<std::uint64_t> memory_seen_;

@@ -1,5 +1,5 @@
 // topology/sources/host/machine.hpp - one machine as hwloc sees it. Only machine.cpp,
-// hwloc_objects.*, hwloc_xml.cpp and bitmap.* know hwloc.
+// hwloc_objects.*, hwloc_xml.cpp, hwloc_versions.cpp and bitmap.* know hwloc.
 #pragma once
 
 #include <cstdint>
