@@ -143,6 +143,57 @@ TEST(GpuHost, GpusOfOneNvSwitchAreAnIsland) {
         "host\n  gpu 0 \"g0\"\n  gpu 1 \"g1\"\n  gpu 2 \"g2\"\n");
 }
 
+TEST(GpuHost, LinksMayWriteAddressesWithALongerDomain) {
+    const auto joined_to = [](const std::string& target) {
+        return "<gpu><nvlink target=\"" + target + "\" count=\"4\" tclass=\"0x030200\"/></gpu>";
+    };
+    EXPECT_EQ(expression_from(in_system(cpu(0, gpu("0000:1b:00.0", joined_to("00000000:A0:00.0"))) +
+                                        cpu(1, gpu("0000:a0:00.0", joined_to("00000000:1B:00.0")) +
+                                                   gpu("0000:b0:00.0"))),
+                              3),
+              "(2(0 1))");
+}
+
+TEST(GpuHost, APartitionedGpuIsSeveralPlaces) {
+    const std::string parts = "<gpu dev=\"0\" mlopart=\"0\"/><gpu dev=\"0\" mlopart=\"1\"/>";
+    const std::string xml = in_system(cpu(0, gpu("g0", parts) + gpu("g1", "<gpu dev=\"1\"/>")));
+    EXPECT_EQ(expression_from(xml, 3), "((0 1)2)");
+    EXPECT_EQ(expression_from(xml, 6), "((0 1 3 4)(2 5))");
+    EXPECT_EQ(count_nccl_places(xml).value(), 3U);
+    EXPECT_EQ(count_nccl_places(two_and_one).value(), 3U);
+    EXPECT_EQ(count_nccl_places(in_system(cpu(0, "") + cpu(1, ""))).value(), 2U);
+    EXPECT_EQ(count_nccl_places("").status().message(),
+              "NCCL topology: line 1: No document element found");
+}
+
+TEST(GpuHost, TheShortClassOfAGpuWithoutOneIsRead) {
+    EXPECT_EQ(expression_from(in_system(cpu(0, pci("g0", "", "", "0x03") + gpu("g1"))), 2),
+              "(0 1)");
+}
+
+TEST(GpuHost, AFasterLinkToTheCpuReplacesPcie) {
+    const auto beside_cpu = [](const char* id, const char* bw) {
+        return pci("b" + std::string(id),
+                   gpu(id, "<gpu><c2c bw=\"" + std::string(bw) + "\" count=\"10\"/></gpu>"));
+    };
+    EXPECT_EQ(outline_from(in_system(cpu(0, beside_cpu("g0", "44712") + beside_cpu("g1", "1") +
+                                                beside_cpu("g2", "-9") + beside_cpu("g3", "nan"))),
+                           4),
+              "host\n  gpu 0 \"g0\", 447.1 GB/s\n  gpu 1 \"g1\", 31.51 GB/s\n  gpu 2 \"g2\", "
+              "31.51 GB/s\n  gpu 3 \"g3\", 31.51 GB/s\n");
+}
+
+TEST(GpuHost, OfSeveralHostsTheFirstIsTaken) {
+    const auto cpu_of = [](const char* host, const std::string& inside) {
+        return "<cpu host_hash=\"" + std::string(host) + "\" numaid=\"0\">" + inside + "</cpu>";
+    };
+    const std::string xml = in_system(cpu_of("0x1", gpu("g0")) + cpu_of("0x2", gpu("g0")) +
+                                      cpu_of("0x1", gpu("g1")) + cpu_of("0x2", gpu("g1")));
+    EXPECT_EQ(expression_from(xml, 2),
+              "(0 1)note: the NCCL topology shows 2 hosts: the first is taken\n");
+    EXPECT_EQ(count_nccl_places(xml).value(), 2U);
+}
+
 TEST(GpuHost, ImplausibleLinksAreNotKnownAndNoted) {
     EXPECT_EQ(
         outline_from(in_system(cpu(0, gpu("g0", "", "link_speed=\"2.5 GT/s\" link_width=\"16\"") +

@@ -2,7 +2,6 @@
 // ranks are dealt to its GPUs.
 #include <fmt/format.h>
 
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,17 +14,6 @@
 namespace gradcoll {
 
 namespace {
-
-/// Counts the vertices that ranks are dealt to.
-std::size_t count_places(const TreeSpec& spec) {
-    std::size_t count = spec.rank >= 0 && spec.kind == VertexKind::gpu ? 1 : 0;
-    bool has_leaves = false;
-    for (const TreeSpec& child : spec.children) {
-        has_leaves |= child.rank >= 0 && child.kind != VertexKind::gpu;
-        count += count_places(child);
-    }
-    return count + (has_leaves ? 1 : 0);
-}
 
 class NcclSource : public TreeSource {
   public:
@@ -44,12 +32,9 @@ class NcclSource : public TreeSource {
     }
 
     Result<std::size_t> places_on(const std::string&) override {
-        constexpr int more_than_gpus = 4096;
-        std::vector<int> ranks(more_than_gpus);
-        std::iota(ranks.begin(), ranks.end(), 0);
-        std::vector<std::string> notes;
-        const TreeSpec host = GRADCOLL_VALUE(host_with(ranks, {}, notes));
-        return count_places(host);
+        GRADCOLL_TRY(open());
+        const Result<std::size_t> count = count_nccl_places(*text_);
+        return count.ok() ? count : in_file(count.status());
     }
 
   private:
@@ -57,9 +42,10 @@ class NcclSource : public TreeSource {
                                std::vector<std::string>& notes) {
         GRADCOLL_TRY(open());
         Result<TreeSpec> host = host_from_nccl(*text_, ranks, notes, gpus);
-        if (host.ok()) return host;
-        return Status(host.status().code(),
-                      fmt::format("file \"{}\": {}", path_, host.status().message()));
+        return host.ok() ? host : in_file(host.status());
+    }
+    Status in_file(const Status& status) const {
+        return {status.code(), fmt::format("file \"{}\": {}", path_, status.message())};
     }
     Status open() {
         if (text_) return {};

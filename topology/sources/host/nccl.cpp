@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/index.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/sources/host/gpu_places.hpp"
 #include "topology/sources/host/nccl_places.hpp"
 
@@ -28,6 +29,13 @@ std::vector<int> of_kind(const Places& places, VertexKind kind) {
     return out;
 }
 
+/// Returns each GPU once for each of its parts.
+std::vector<int> devices_of(const Places& places, std::span<const int> gpus) {
+    std::vector<int> devices;
+    for (const int gpu : gpus) devices.insert(devices.end(), places[at(gpu)].part_count, gpu);
+    return devices;
+}
+
 /// Returns the lowest place that holds all of them.
 int place_above(const Places& places, const std::vector<int>& members) {
     std::unordered_map<int, std::size_t> seen;
@@ -47,10 +55,22 @@ std::vector<std::uint64_t> above(const Places& places, int gpu) {
     return ids;
 }
 
+/// Returns one way to write an address, however long the file writes its domain ("0000:1b:00.0" of
+/// a GPU is "00000000:1b:00.0" at the other end of a link).
+std::string one_spelling(const std::string& name) {
+    const auto address = PciAddress::from(name);
+    return address ? address->text() : name;
+}
+
+LinkedGpu linked_gpu(const Places& places, int gpu) {
+    LinkedGpu linked{one_spelling(places[at(gpu)].name), places[at(gpu)].links, above(places, gpu)};
+    for (GpuLink& link : linked.links) link.target = one_spelling(link.target);
+    return linked;
+}
+
 void form_islands(Places& places, std::span<const int> gpus, std::vector<std::string>& notes) {
     std::vector<LinkedGpu> linked;
-    for (const int gpu : gpus)
-        linked.push_back({places[at(gpu)].name, places[at(gpu)].links, above(places, gpu)});
+    for (const int gpu : gpus) linked.push_back(linked_gpu(places, gpu));
     const GpuIslands found = islands_of(linked);
     for (const GpuIsland& members : found.islands) {
         std::vector<int> ids;
@@ -115,10 +135,12 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
     std::unordered_map<int, std::vector<int>> ranks_at;
     if (const std::vector<int> gpus = of_kind(places, VertexKind::gpu); !gpus.empty()) {
         form_islands(places, gpus, notes);
+        const std::vector<int> devices = devices_of(places, gpus);
         std::vector<std::string> names;
-        for (const int gpu : gpus) names.push_back(places[at(gpu)].name);
+        for (const int gpu : devices) names.push_back(places[at(gpu)].name);
         const auto dealt = dealt_to_gpus(ranks.size(), used_gpus, names);
-        for (std::size_t i = 0; i < ranks.size(); ++i) ranks_at[gpus[dealt[i]]].push_back(ranks[i]);
+        for (std::size_t i = 0; i < ranks.size(); ++i)
+            ranks_at[devices[dealt[i]]].push_back(ranks[i]);
     } else {
         const std::vector<int> nodes = of_kind(places, VertexKind::numa);
         for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -127,6 +149,14 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
             "the NCCL topology does not say which devices are GPUs: ranks are dealt to NUMA nodes");
     }
     return SpecMaker(places, ranks_at).spec_of(0);
+}
+
+Result<std::size_t> count_nccl_places(std::string_view xml) {
+    std::vector<std::string> notes;
+    const Places places = GRADCOLL_VALUE(places_from_nccl(xml, notes));
+    const std::vector<int> gpus = of_kind(places, VertexKind::gpu);
+    return gpus.empty() ? of_kind(places, VertexKind::numa).size()
+                        : devices_of(places, gpus).size();
 }
 
 }  // namespace gradcoll

@@ -2,6 +2,7 @@
 // NCCL_TOPO_DUMP_FILE). Calls no MPI, needs no GPU.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,18 +14,24 @@
 namespace gradcoll {
 
 /// Returns host > NUMA node > PCIe bridges > GPU > ranks, without what has no ranks below it. Ranks
-/// are dealt one each to the GPUs, in the order of their device numbers if all have one, else of
-/// the text; round robin when there are more. If `gpus` say which one each rank uses (PCI address,
-/// see dealt_to_gpus()), the ranks are there instead. If the file names no GPU, ranks are spread
-/// evenly over its NUMA nodes, with a note.
-/// GPUs that NVLink or XGMI joins each with each (or all with one NVSwitch) are a `group` at the
-/// lowest place that holds them all. Links have PCIe's rate x width without its encoding, in each
-/// direction. A link is unknown if the file leaves it open, or if it states what no GPU has (one
-/// lane, 2.5 GT/s), the latter with a note. The host has no name. `xml` is not trusted. Errors:
-/// invalid_argument with line and what was expected. Complexity: near linear. Source: recorded
-/// files of AWS, Azure and AMD (tests/golden/topologies/nccl).
+/// are dealt one each to the GPUs (to each part of a partitioned one), in the order of their device
+/// numbers if all have one, else of the text; round robin when there are more. If `gpus` say which
+/// one each rank uses (PCI address, see dealt_to_gpus()), the ranks are there instead. If the file
+/// names no GPU, ranks are spread evenly over its NUMA nodes, with a note. GPUs that NVLink or XGMI
+/// joins each with each (or all with one NVSwitch) are a `group` at the lowest place that holds
+/// them all. Links have PCIe's rate x width without its encoding, in each direction. A link is
+/// unknown if the file leaves it open, or if it states what no GPU has (one lane, 2.5 GT/s), the
+/// latter with a note. A GPU whose link to its CPU (c2c) carries more than PCIe is right below the
+/// CPU. Of several hosts, which NCCL dumps where NVLink joins them, the first is taken. The host
+/// has no name. `xml` is not trusted. Errors: invalid_argument with line and what was expected.
+/// Complexity: near linear. Source: recorded files of AWS, Azure and AMD
+/// (tests/golden/topologies/nccl).
 Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks,
                                 std::vector<std::string>& notes,
                                 std::span<const std::string> gpus = {});
+
+/// Returns how many ranks get a place of their own: one on each device, or on each NUMA node if the
+/// file names no GPU. Errors: as host_from_nccl().
+Result<std::size_t> count_nccl_places(std::string_view xml);
 
 }  // namespace gradcoll

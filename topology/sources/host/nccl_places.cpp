@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <pugixml.hpp>
 #include <unordered_set>
 
@@ -33,13 +34,14 @@ double leading_number(std::string_view text) {
     return number;
 }
 
-/// Returns the class code of a PCI device or of a link's target; 0 if it is missing.
+/// Returns the class code of a PCI device or of a link's target, of six digits; 0 if it is missing.
+/// Of a GPU that NCCL has no class of it writes the first two digits.
 unsigned class_of(const std::string& text) {
     unsigned value = 0;
     std::string_view digits = text;
     if (digits.starts_with("0x")) digits.remove_prefix(2);
     std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    return value;
+    return digits.size() <= 2 ? value << 16 : value;
 }
 
 /// Returns whether the device is a display controller or a processing accelerator.
@@ -72,21 +74,29 @@ class NcclReader {
             return wrong(xml_, 0, "no <system> is there, as NCCL_TOPO_DUMP_FILE writes it");
         places_.emplace_back();
         std::unordered_set<std::string> hosts;
+        const std::string first_host = attribute(system.child("cpu"), "host_hash");
         for (const pugi::xml_node& cpu : system.children("cpu")) {
-            hosts.insert(attribute(cpu, "host_hash"));
+            const std::string host = attribute(cpu, "host_hash");
+            hosts.insert(host);
+            if (host != first_host) continue;
             const int numa = add(0, VertexKind::numa, "NUMANode#" + attribute(cpu, "numaid"));
             for (const pugi::xml_node& pci : cpu.children("pci"))
-                GRADCOLL_TRY(read_pci(pci, numa, 1));
+                GRADCOLL_TRY(read_pci(pci, {numa, numa}, 1));
         }
         if (places_.size() == 1) return wrong(xml_, system.offset_debug(), "<system> has no <cpu>");
         if (hosts.size() > 1)
             notes_.push_back(
-                fmt::format("the NCCL topology shows {} hosts: taken as one", hosts.size()));
+                fmt::format("the NCCL topology shows {} hosts: the first is taken", hosts.size()));
         note_implausible_links();
         return std::move(places_);
     }
 
   private:
+    struct Above {
+        int parent;
+        int numa;
+    };
+
     int add(int parent, VertexKind kind, std::string name) {
         NcclPlace place;
         place.parent = parent;
@@ -97,26 +107,31 @@ class NcclReader {
     }
 
     /// Reads a GPU, or a device that holds further ones; others (NICs) are passed over.
-    Status read_pci(const pugi::xml_node& pci, int parent, int depth) {
+    Status read_pci(const pugi::xml_node& pci, const Above& above, int depth) {
         if (depth > max_pci_depth)
             return wrong(xml_, pci.offset_debug(),
                          fmt::format("more than {} <pci> within each other", max_pci_depth));
         const bool gpu = is_gpu(pci);
         if (!gpu && !pci.child("pci")) return {};
         const int id =
-            add(parent, gpu ? VertexKind::gpu : VertexKind::bridge, attribute(pci, "busid"));
+            add(above.parent, gpu ? VertexKind::gpu : VertexKind::bridge, attribute(pci, "busid"));
         places_[at(id)].uplink.bandwidth_gbytes_per_s = link_of(pci);
         if (gpu) {
-            read_gpu(pci.child("gpu"), places_[at(id)]);
+            read_gpu(pci, above.numa, places_[at(id)]);
             return {};
         }
         for (const pugi::xml_node& below : pci.children("pci"))
-            GRADCOLL_TRY(read_pci(below, id, depth + 1));
+            GRADCOLL_TRY(read_pci(below, {id, above.numa}, depth + 1));
         return {};
     }
 
-    static void read_gpu(const pugi::xml_node& gpu, NcclPlace& place) {
+    /// Reads the <gpu> of a device; one that is partitioned has several, each with all links.
+    static void read_gpu(const pugi::xml_node& pci, int numa, NcclPlace& place) {
         constexpr unsigned nvswitch = 0x068000;
+        const pugi::xml_node gpu = pci.child("gpu");
+        const auto parts = pci.children("gpu");
+        place.part_count = static_cast<std::size_t>(
+            std::max<std::ptrdiff_t>(1, std::distance(parts.begin(), parts.end())));
         place.device = gpu.attribute("dev").as_int(-1);
         for (const char* kind : {"nvlink", "xgmi"}) {
             for (const pugi::xml_node& link : gpu.children(kind)) {
@@ -124,6 +139,13 @@ class NcclReader {
                 place.links.push_back({attribute(link, "target"), to_switch});
             }
         }
+        // A GPU beside a Grace CPU has a link to it that carries more than PCIe.
+        const pugi::xml_node to_cpu = gpu.child("c2c");
+        const double gbytes_per_s =
+            to_cpu.attribute("bw").as_double() * to_cpu.attribute("count").as_double() / 1000;
+        if (!(gbytes_per_s > place.uplink.bandwidth_gbytes_per_s) || gbytes_per_s > 1e6) return;
+        place.parent = numa;
+        place.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
     }
 
     double link_of(const pugi::xml_node& pci) {

@@ -2,6 +2,7 @@
 // to it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct NcclPlace {
     std::string name;
     Uplink uplink;
     int device = -1;             ///< for a GPU: CUDA's or HIP's number; -1: not known
+    std::size_t part_count = 1;  ///< for a GPU: devices that its driver made of it
     std::vector<GpuLink> links;  ///< for a GPU; the file does not say how fast they are
 };
 
