@@ -226,11 +226,11 @@ std::vector<Target> all_targets() {
          [](std::string_view text) { return fabric("topology.conf", HostLists::yes, text); },
          recorded({"slurm/two-levels.conf", "slurm/unbalanced.conf", "slurm/several-parents.conf",
                    "slurm/no-common-root.conf", "slurm/lone-trunks.conf", "slurm/blocks.conf",
-                   "slurm/topograph-tree.conf", "slurm/all-nodes.conf"})},
+                   "slurm/topograph-tree.conf", "slurm/all-nodes.conf", "slurm/scontrol.conf"})},
         {"topology.yaml",
          [](std::string_view text) { return fabric("topology.yaml", HostLists::yes, text); },
          recorded({"slurm/tree.yaml", "slurm/topograph-partitions.yaml", "slurm/dynamic-nodes.yaml",
-                   "slurm/flat.yaml"})},
+                   "slurm/flat.yaml", "slurm/torus.yaml"})},
         {"ibnetdiscover",
          [](std::string_view text) { return fabric("ibnetdiscover", HostLists::no, text); },
          recorded({"fabric/ibnetdiscover-ndr-40-switches.out"})},
@@ -248,7 +248,9 @@ std::vector<Target> all_targets() {
                    "nccl/topo_8p_rome_n4.xml", "nccl/topo_16p1h.xml"})},
         {"hwloc XML", hwloc,
          recorded({"hwloc/16em64t-4s2c2t-offlines.xml", "hwloc/32amd64-4s2n4c-cgroup2.xml",
-                   "hwloc/power8gpudistances.xml", "plafrim/hwloc/bonobo013.xml"})},
+                   "hwloc/power8gpudistances.xml", "plafrim/hwloc/bonobo013.xml",
+                   "hwloc1/power8gpudistances.xml", "hwloc1/node-without-memory.xml",
+                   "hwloc3/power8gpudistances.xml", "parts/cut-in-three.xml"})},
     };
 }
 

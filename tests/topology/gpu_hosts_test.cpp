@@ -135,6 +135,36 @@ TEST(GpuHosts, AFolderAndAnNcclFileWorkAsWell) {
     EXPECT_NE(shape_of("gpus:", {"a"}, 0).find("nothing follows the colon"), std::string::npos);
 }
 
+TEST(GpuHosts, FilesOfHwloc3GiveTheSameGpusAndLinks) {
+    for (const char* name : {"nvidiaDGX2", "power8gpudistances"}) {
+        const auto tree_in = [&](const std::string& folder) {
+            const auto cluster =
+                foreseen_cluster({"gpus:" + test::golden_path(folder + name + ".xml"), {"n1"}});
+            return cluster.ok() ? test::outline_of(cluster->tree) : cluster.status().message();
+        };
+        EXPECT_EQ(tree_in("hwloc3/"), tree_in("hwloc/"));
+    }
+}
+
+TEST(GpuHosts, APartitionedGpuIsSeveralPlacesWithTheLinksOfOne) {
+    const std::string whole = "gpus:" + test::golden_path("parts/whole.xml");
+    const std::string cut = "gpus:" + test::golden_path("parts/cut-in-three.xml");
+    EXPECT_EQ(shape_of(whole, {"a"}, 0), "(0 1)");
+    EXPECT_EQ(shape_of(cut, {"a"}, 0),
+              "((0-2)(3-5))note: \"" + test::golden_path("parts/cut-in-three.xml") +
+                  "\": 6 devices are parts of 2 GPUs, whose links they share\n");
+    const auto uplinks_of = [](const std::string& written) {
+        const auto cluster = foreseen_cluster({written, {"a"}});
+        std::vector<double> uplinks;
+        for (int v = 0; v < cluster->tree.vertex_count(); ++v)
+            if (cluster->tree.vertex(v).kind == VertexKind::gpu)
+                uplinks.push_back(cluster->tree.vertex(v).uplink.bandwidth_gbytes_per_s);
+        return uplinks;
+    };
+    EXPECT_EQ(uplinks_of(whole), (std::vector<double>{100, 100}));
+    EXPECT_EQ(uplinks_of(cut), uplinks_of(whole));
+}
+
 TEST(GpuHosts, WhatIsAssumedNamesGpus) {
     const std::string written = "gpus:" + test::golden_path("hwloc/power8gpudistances.xml");
     const auto cluster = foreseen_cluster({written, {"a", "b"}});

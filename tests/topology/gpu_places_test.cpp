@@ -249,6 +249,30 @@ TEST(HwlocLinks, AreReadFromTheMatrixOfBandwidths) {
               "0000:01:00.0 switch 0000:02:00.0 50; ");
 }
 
+/// Returns two GPUs of two tiles each, as hwloc shows Intel's: a tile is below its GPU.
+std::string tiles(const char* number) {
+    std::string xml = "<topology>";
+    for (const char* gpu : {"1", "2"}) {
+        const auto object = [&](const std::string& id) {
+            return "<object type=\"OSDev\" " + std::string(number) + id + "\"";
+        };
+        xml += "<object type=\"PCIDev\" pci_busid=\"0000:0" + std::string(gpu) + ":00.0\">" +
+               object(gpu) + ">" + object(gpu + std::string("0")) + "/>" +
+               object(gpu + std::string("1")) + "/></object></object>";
+    }
+    return xml +
+           "<distances2 name=\"XeLinkBandwidth\"><indexes>10 11 20 21</indexes><u64values>"
+           "99000 98000 15000 0 98000 99000 0 16000 15000 0 99000 98000 0 16000 98000 99000"
+           "</u64values></distances2></topology>";
+}
+
+TEST(HwlocLinks, PartsOfOneGpuShareItsLinks) {
+    for (const char* number : {"gp_index=\"", "id=\"obj"})
+        EXPECT_EQ(links_in_words(tiles(number)),
+                  "0000:01:00.0 GPU 0000:02:00.0 16; 0000:02:00.0 GPU 0000:01:00.0 16; ");
+    EXPECT_EQ(links_in_words(tiles("id=\"")), "") << "an id of hwloc begins with obj";
+}
+
 TEST(HwlocLinks, AMatrixThatContradictsItselfCountsAsNone) {
     EXPECT_EQ(links_in_words(matrix("OSDev:8 PCIDev:9", "9 50000 50000")), "");
     EXPECT_EQ(links_in_words(matrix("OSDev:8 PCIDev:9", "9 50000 50000 0 0")), "");

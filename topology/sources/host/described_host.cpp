@@ -1,6 +1,8 @@
 // topology/sources/host/described_host.cpp - see described_host.hpp.
 #include "topology/sources/host/described_host.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -49,10 +51,15 @@ Result<std::vector<HostPath>> described_gpus(std::string_view description,
                                              std::vector<std::string>& notes) {
     const Result<Machine> machine = described_machine(description);
     if (!machine.ok()) return machine.status();
-    std::vector<HostPath> gpus;
-    for (auto& place : gpu_places(machine->gpus(), notes))
-        gpus.push_back({machine->host_name(), std::move(place)});
-    if (!gpus.empty()) return gpus;
+    const std::vector<RankGpu> gpus = machine->gpus();
+    const std::vector<std::vector<HostPath::Object>> places = gpu_places(gpus, notes);
+    std::vector<HostPath> devices;
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+        devices.insert(devices.end(), gpus[i].part_count, {machine->host_name(), places[i]});
+    if (devices.size() > gpus.size())
+        notes.push_back(fmt::format("{} devices are parts of {} GPUs, whose links they share",
+                                    devices.size(), gpus.size()));
+    if (!devices.empty()) return devices;
     notes.emplace_back("no GPU is described: ranks are dealt to cores");
     return cores_of(machine, notes);
 }

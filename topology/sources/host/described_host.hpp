@@ -23,9 +23,9 @@ Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description,
 Result<std::vector<HostPath>> cores_from_xml(std::string_view path,
                                              std::vector<std::string>& notes);
 
-/// Returns the GPUs of a host, by PCI address, for ranks to be dealt to; its cores if the
-/// description shows no GPU. `notes` say so, and say if links join GPUs but not each with each.
-/// `description` and errors as described_cores().
+/// Returns the GPUs of a host, by PCI address, for ranks to be dealt to; a partitioned GPU once
+/// for each of its parts; its cores if the description shows no GPU. `notes` say so, and say if
+/// links join GPUs but not each with each. `description` and errors as described_cores().
 Result<std::vector<HostPath>> described_gpus(std::string_view description,
                                              std::vector<std::string>& notes);
 

@@ -18,6 +18,7 @@ struct RankGpu {
     std::vector<HostPath::Object> path;  ///< from the machine down to the GPU, which is the last;
                                          ///< empty: hwloc does not show it
     std::vector<GpuLink> links;          ///< links to other GPUs of the host, named by their bus_id
+    std::size_t part_count = 1;          ///< devices that a partitioned GPU shows at its address
 };
 
 /// Returns the places of the GPUs of one host, each once: its path, or below an island if links

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <pugixml.hpp>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -26,24 +27,36 @@ struct Device {
 /// Devices are indexed by hwloc's number of the object.
 using Devices = std::unordered_map<std::string, Device>;
 
+/// Returns hwloc's number of the object, which hwloc 3 also writes as id="obj12".
+std::string number_of(const pugi::xml_node& object) {
+    if (const pugi::xml_attribute number = object.attribute("gp_index")) return number.value();
+    const std::string_view id = object.attribute("id").value();
+    return std::string(id.starts_with("obj") ? id.substr(3) : "");
+}
+
+/// Returns the PCI device that the object is or belongs to; null if there is none. A tile of a GPU
+/// (ze0.1) is below the GPU's system device (ze0).
+pugi::xml_node pci_device_of(pugi::xml_node object) {
+    while (std::string_view(object.attribute("type").value()) == "OSDev") object = object.parent();
+    return std::string_view(object.attribute("type").value()) == "PCIDev" ? object
+                                                                          : pugi::xml_node();
+}
+
 /// DeviceCollector collects PCI devices, and system devices (cuda0, nvml0) under the address of
-/// theirs. An NVSwitch says so, and is a bridge (class 06) if it gives its PCI class.
+/// theirs: the parts of a partitioned GPU share one. An NVSwitch says so, and is a bridge (class
+/// 06) if it gives its PCI class.
 class DeviceCollector : public pugi::xml_tree_walker {
   public:
     Devices take() { return std::move(devices_); }
 
   private:
     bool for_each(pugi::xml_node& object) override {
-        const std::string_view type = object.attribute("type").value();
-        if (type != "PCIDev" && type != "OSDev") return true;
-        const pugi::xml_node pci = type == "PCIDev" ? object : object.parent();
+        const pugi::xml_node pci = pci_device_of(object);
         const auto address = PciAddress::from(pci.attribute("pci_busid").value());
         const bool is_switch =
             std::string_view(pci.attribute("subtype").value()) == "NVSwitch" ||
             std::string_view(pci.attribute("pci_type").value()).starts_with("06");
-        if (address)
-            devices_.try_emplace(object.attribute("gp_index").value(),
-                                 Device{address->text(), is_switch});
+        if (address) devices_.try_emplace(number_of(object), Device{address->text(), is_switch});
         return true;
     }
 
@@ -92,21 +105,36 @@ std::optional<std::vector<double>> values_of(const pugi::xml_node& matrix, std::
     return values;
 }
 
+struct ByAddress {
+    using Ends = std::pair<const Device*, const Device*>;
+    bool operator()(const Ends& a, const Ends& b) const {
+        return std::tie(a.first->address, a.second->address) <
+               std::tie(b.first->address, b.second->address);
+    }
+};
+/// Each two addresses have one entry: every part of a partitioned GPU reports the links that all of
+/// them share.
+using LinksBetween = std::map<ByAddress::Ends, double, ByAddress>;
+
 void add_matrix(const pugi::xml_node& matrix, const Devices& devices, Links& links) {
     const std::vector<const Device*> objects = objects_of(matrix, devices);
     const std::size_t count = objects.size();
     if (count < 2 || count > most_objects) return;
     const auto values = values_of(matrix, count * count);
     if (!values) return;
+    LinksBetween between;
     for (std::size_t i = 0; i < count; ++i) {
         if (!objects[i] || objects[i]->is_switch) continue;
         for (std::size_t j = 0; j < count; ++j) {
-            const double mbytes_per_s = (*values)[i * count + j];
-            if (i != j && objects[j] && mbytes_per_s > 0)
-                links[objects[i]->address].push_back(
-                    {objects[j]->address, objects[j]->is_switch, mbytes_per_s / 1000});
+            if (!objects[j] || objects[i]->address == objects[j]->address) continue;
+            double& most = between[{objects[i], objects[j]}];
+            most = std::max(most, (*values)[i * count + j]);
         }
     }
+    for (const auto& [ends, mbytes_per_s] : between)
+        if (mbytes_per_s > 0)
+            links[ends.first->address].push_back(
+                {ends.second->address, ends.second->is_switch, mbytes_per_s / 1000});
 }
 
 bool is_of_gpu_links(std::string_view name) {

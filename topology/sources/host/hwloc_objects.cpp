@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "topology/pci_address.hpp"
 
@@ -122,6 +125,19 @@ void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
     }
 }
 
+/// Counts the system devices below `object` by their names without the last number: "rsmi",
+/// "opencl0d", "ze0.".
+void count_system_devices(hwloc_obj_t object, std::map<std::string, std::size_t>& counts) {
+    for (hwloc_obj_t io = object->io_first_child; io; io = io->next_sibling) {
+        count_system_devices(io, counts);
+        if (io->type != HWLOC_OBJ_OS_DEVICE || !io->name) continue;
+        const auto type = io->attr->osdev.type;
+        if (type != HWLOC_OBJ_OSDEV_GPU && type != HWLOC_OBJ_OSDEV_COPROC) continue;
+        const std::string_view name = io->name;
+        ++counts[std::string(name.substr(0, name.find_last_not_of("0123456789") + 1))];
+    }
+}
+
 /// Appends the GPU that hangs at `object` and the bridge above it. If several GPUs are there, it is
 /// not known which one a rank uses: then only a bridge that all of them share is near.
 void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
@@ -194,6 +210,14 @@ std::vector<HostPath::Object> objects_down_to_device(hwloc_obj_t pci_device) {
     std::vector<HostPath::Object> path = objects_down_to(object, NearGpus::ignored);
     for (auto it = line.rbegin(); it != line.rend(); ++it) path.push_back(pci_object(*it));
     return path;
+}
+
+std::size_t part_count_of(hwloc_obj_t pci_device) {
+    std::map<std::string, std::size_t> counts;
+    count_system_devices(pci_device, counts);
+    std::size_t most = 1;
+    for (const auto& [name, count] : counts) most = std::max(most, count);
+    return most;
 }
 
 std::vector<hwloc_obj_t> gpus_of(hwloc_topology_t topology) {

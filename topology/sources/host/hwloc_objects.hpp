@@ -4,6 +4,7 @@
 
 #include <hwloc.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,10 @@ std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object, NearGpus near_
 /// Returns the objects from the machine over PCI bridges down to a device, each under its PCI
 /// address, with the figures of PCIe links that hwloc knows.
 std::vector<HostPath::Object> objects_down_to_device(hwloc_obj_t pci_device);
+
+/// Returns how many devices the GPU's driver made of it: AMD's partitions and Intel's tiles are
+/// system devices of one kind (rsmi0, rsmi1) below one PCI device. It is 1 where none is shown.
+std::size_t part_count_of(hwloc_obj_t pci_device);
 
 /// Returns the GPUs by PCI address; none if the topology was loaded without devices.
 std::vector<hwloc_obj_t> gpus_of(hwloc_topology_t topology);

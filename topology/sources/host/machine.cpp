@@ -156,7 +156,7 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
                                      static_cast<int>(checked->size()) + 1) != 0)
         return Status(Code::invalid_argument,
                       fmt::format("{}: hwloc does not take it: {}; expected the output of lstopo "
-                                  "in XML version 1 or 2",
+                                  "in XML version 1, 2 or 3",
                                   what, reason_of(errno)));
     Result<Machine> machine = loaded(std::move(topology), what, Code::invalid_argument);
     if (machine.ok()) machine->links_ = gpu_links_in_hwloc_xml(xml);
@@ -230,6 +230,7 @@ RankGpu Machine::seen(hwloc_obj* device) const {
     RankGpu gpu;
     gpu.path = objects_down_to_device(device);
     gpu.bus_id = gpu.path.back().name;
+    gpu.part_count = part_count_of(device);
     if (const auto links = links_.find(gpu.bus_id); links != links_.end())
         gpu.links = links->second;
     return gpu;
