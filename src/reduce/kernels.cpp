@@ -7,7 +7,8 @@
 //
 // Target (vector_scalar.hpp, vector_avx2.hpp, vector_avx512.hpp): vector_bytes; stream(to, vector),
 // a store past the caches to an aligned address, where there is one, and fence(), after which
-// others see what was streamed; converts_fp16, and if it does, fp16_to_fp32 and fp32_to_fp16.
+// others see what was streamed; converts_fp16, and if it does, fp16_to_fp32 and fp32_to_fp16;
+// extreme() and or_nan() of vectors of fp32 and fp64.
 #include "reduce/kernels.hpp"
 
 #include <cstddef>
@@ -15,6 +16,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "reduce/float_extremes.hpp"
+#include "reduce/float_types.hpp"
 #include "reduce/half.hpp"
 #include "reduce/vector.hpp"
 
@@ -115,13 +118,16 @@ struct Prod {
         return a * b;
     }
 };
+/// Min and Max are for integers so; FloatExtremes and HalfExtremes ask only which it is.
 struct Min {
+    static constexpr bool takes_larger = false;
     template <class V>
     [[gnu::always_inline]] static V apply(V a, V b) {
         return a < b ? a : b;
     }
 };
 struct Max {
+    static constexpr bool takes_larger = true;
     template <class V>
     [[gnu::always_inline]] static V apply(V a, V b) {
         return a > b ? a : b;
@@ -289,6 +295,15 @@ constexpr void add_floats(KernelTable& table, ReduceOp op) {
 }
 
 template <class Target, class Op>
+constexpr void add_float_extremes(KernelTable& table, ReduceOp op) {
+    ReduceFunction* row = table.function[static_cast<std::size_t>(op)];
+    row[static_cast<std::size_t>(ElementType::f16)] = combine<HalfExtremes<Target, Fp16>, Op>;
+    row[static_cast<std::size_t>(ElementType::bf16)] = combine<HalfExtremes<Target, Bf16>, Op>;
+    row[static_cast<std::size_t>(ElementType::f32)] = combine<FloatExtremes<Target, Fp32>, Op>;
+    row[static_cast<std::size_t>(ElementType::f64)] = combine<FloatExtremes<Target, Fp64>, Op>;
+}
+
+template <class Target, class Op>
 constexpr void add_unsigned(KernelTable& table, ReduceOp op) {
     add_native<Target, Op, ElementType::u8, std::uint8_t>(table, op);
     add_native<Target, Op, ElementType::u16, std::uint16_t>(table, op);
@@ -392,8 +407,8 @@ constexpr KernelTable make_kernel_table() {
     KernelTable table{};
     add_floats<Target, Sum>(table, ReduceOp::sum);
     add_floats<Target, Prod>(table, ReduceOp::prod);
-    add_floats<Target, Min>(table, ReduceOp::min);
-    add_floats<Target, Max>(table, ReduceOp::max);
+    add_float_extremes<Target, Min>(table, ReduceOp::min);
+    add_float_extremes<Target, Max>(table, ReduceOp::max);
     add_signless<Target, Sum>(table, ReduceOp::sum);
     add_signless<Target, Prod>(table, ReduceOp::prod);
     add_unsigned<Target, Min>(table, ReduceOp::min);

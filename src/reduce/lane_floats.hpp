@@ -75,6 +75,12 @@ struct LaneFloat : FloatBits<Format> {
         return static_cast<Bits>((bits >> sign_shift & Own::sign) | Own::infinity | Own::quiet |
                                  (bits >> shift & Own::fraction));
     }
+    /// Returns an integer for a number, ordered as the numbers are.
+    static constexpr std::make_signed_t<Bits> ordered(Bits bits) {
+        using Int = std::make_signed_t<Bits>;
+        return static_cast<Int>((bits & Own::sign) != 0 ? bits ^ static_cast<Bits>(~Own::sign)
+                                                        : bits);
+    }
     static constexpr WideBits widen_nan(Bits bits) {
         return static_cast<WideBits>(bits & Own::sign) << sign_shift | WideFloat::infinity |
                static_cast<WideBits>(bits & Own::fraction) << shift;
@@ -114,15 +120,12 @@ struct LaneFloat : FloatBits<Format> {
         return narrow_number(wide);
     }
 
-    /// Returns the operand that Op picks; 16-bit ones come out quiet, as from the way there and
-    /// back.
+    /// Returns the operand that Op picks; -0 is below +0, and a NaN gives the quiet one without a
+    /// sign and payload (float_extremes.hpp).
     template <class Op>
     static constexpr Bits chosen(Bits a, Bits b) {
-        const Bits one = Op::takes_first(widen_number(a), widen_number(b)) ? a : b;
-        if constexpr (sizeof(Bits) == sizeof(Wide))
-            return one;
-        else
-            return Own::is_nan(one) ? static_cast<Bits>(one | Own::quiet) : one;
+        if (Own::is_nan(a) || Own::is_nan(b)) return quiet_nan_bits<Format>();
+        return Op::takes_first(ordered(a), ordered(b)) ? a : b;
     }
 
     /// Returns what error feedback should send; unsent() is what of it was not.

@@ -12,8 +12,8 @@ namespace gradcoll {
 
 /// A Reducer says how one call combines elements. It is a value; copying it is cheap. Thread safe.
 /// Never allocates. Every instruction set gives the same bits: min/max/sum of floats follow the
-/// scalar reference exactly (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32
-/// and rounded to nearest even at once.
+/// scalar reference exactly (NaN and zeros: src/reduce/README.md). fp16 and bf16 are combined in
+/// fp32 and rounded to nearest even at once.
 struct Reducer {
     ReduceFunction function = nullptr;
     const void* context = nullptr;

@@ -34,6 +34,40 @@ struct Avx2 {
     }
     /// Lets others see what was streamed before.
     static void fence() { _mm_sfence(); }
+
+    /// Returns the larger or the smaller of a and b, if neither is NaN. The instruction gives its
+    /// second operand of two zeros.
+    template <bool larger, class V>
+    [[gnu::always_inline]] static V extreme(V a, V b) {
+        if constexpr (sizeof(a[0]) == 4) {
+            const auto x = __builtin_bit_cast(__m256, a), y = __builtin_bit_cast(__m256, b);
+            return __builtin_bit_cast(
+                V, larger ? _mm256_and_ps(_mm256_max_ps(x, y), _mm256_max_ps(y, x))
+                          : _mm256_or_ps(_mm256_min_ps(x, y), _mm256_min_ps(y, x)));
+        } else {
+            const auto x = __builtin_bit_cast(__m256d, a), y = __builtin_bit_cast(__m256d, b);
+            return __builtin_bit_cast(
+                V, larger ? _mm256_and_pd(_mm256_max_pd(x, y), _mm256_max_pd(y, x))
+                          : _mm256_or_pd(_mm256_min_pd(x, y), _mm256_min_pd(y, x)));
+        }
+    }
+    /// Returns `nan` where a or b is NaN, else `result`.
+    template <class V>
+    [[gnu::always_inline]] static V or_nan(V a, V b, V result, V nan) {
+        if constexpr (sizeof(a[0]) == 4) {
+            const auto unordered = _mm256_cmp_ps(__builtin_bit_cast(__m256, a),
+                                                 __builtin_bit_cast(__m256, b), _CMP_UNORD_Q);
+            return __builtin_bit_cast(V,
+                                      _mm256_blendv_ps(__builtin_bit_cast(__m256, result),
+                                                       __builtin_bit_cast(__m256, nan), unordered));
+        } else {
+            const auto unordered = _mm256_cmp_pd(__builtin_bit_cast(__m256d, a),
+                                                 __builtin_bit_cast(__m256d, b), _CMP_UNORD_Q);
+            return __builtin_bit_cast(
+                V, _mm256_blendv_pd(__builtin_bit_cast(__m256d, result),
+                                    __builtin_bit_cast(__m256d, nan), unordered));
+        }
+    }
 };
 
 }  // namespace

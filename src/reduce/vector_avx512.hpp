@@ -39,6 +39,37 @@ struct Avx512 {
     }
     /// Lets others see what was streamed before.
     static void fence() { _mm_sfence(); }
+
+    /// Returns the larger or the smaller of a and b, if neither is NaN.
+    template <bool larger, class V>
+    [[gnu::always_inline]] static V extreme(V a, V b) {
+        constexpr int compares_signs_too = larger ? 0b0101 : 0b0100;  // the result has its own sign
+        if constexpr (sizeof(a[0]) == 4)
+            return __builtin_bit_cast(
+                V, _mm512_maskz_range_ps(all_lanes, __builtin_bit_cast(__m512, a),
+                                         __builtin_bit_cast(__m512, b), compares_signs_too));
+        else
+            return __builtin_bit_cast(
+                V, _mm512_maskz_range_pd(__mmask8{0xff}, __builtin_bit_cast(__m512d, a),
+                                         __builtin_bit_cast(__m512d, b), compares_signs_too));
+    }
+    /// Returns `nan` where a or b is NaN, else `result`.
+    template <class V>
+    [[gnu::always_inline]] static V or_nan(V a, V b, V result, V nan) {
+        if constexpr (sizeof(a[0]) == 4) {
+            const auto unordered = _mm512_cmp_ps_mask(__builtin_bit_cast(__m512, a),
+                                                      __builtin_bit_cast(__m512, b), _CMP_UNORD_Q);
+            return __builtin_bit_cast(
+                V, _mm512_mask_mov_ps(__builtin_bit_cast(__m512, result), unordered,
+                                      __builtin_bit_cast(__m512, nan)));
+        } else {
+            const auto unordered = _mm512_cmp_pd_mask(__builtin_bit_cast(__m512d, a),
+                                                      __builtin_bit_cast(__m512d, b), _CMP_UNORD_Q);
+            return __builtin_bit_cast(
+                V, _mm512_mask_mov_pd(__builtin_bit_cast(__m512d, result), unordered,
+                                      __builtin_bit_cast(__m512d, nan)));
+        }
+    }
 };
 
 }  // namespace

@@ -45,12 +45,13 @@ class Buffer {
     std::size_t size_, first_ = 0;
 };
 
-/// Returns random bits, but no NaN: which payload two of them give is not promised even for one
-/// call of a kernel.
-Bytes random_values(std::mt19937_64& random, ElementType type, std::size_t count) {
+/// Returns random bits; for sums and products no NaN: which payload two of them give is not
+/// promised even for one call of a kernel.
+Bytes random_values(std::mt19937_64& random, ReduceOp op, ElementType type, std::size_t count) {
     Bytes bytes(count * element_bytes(type));
     for (auto& byte : bytes) byte = static_cast<unsigned char>(random());
-    if (is_floating(type))  // the highest bit of the exponent clear: neither Inf nor NaN
+    if (is_floating(type) &&
+        op <= ReduceOp::prod)  // the highest bit of the exponent clear: neither Inf nor NaN
         for (std::size_t i = 0; i < count; ++i) {
             unsigned char* top = bytes.data() + (i + 1) * element_bytes(type) - 1;
             *top = static_cast<unsigned char>(*top & 0xbf);
@@ -70,6 +71,7 @@ class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType, Ins
     void SetUp() override {
         const auto [op, type, set] = GetParam();
         if (!cpu_has(set)) GTEST_SKIP() << "this CPU has no " << name_of(set);
+        op_ = op;
         type_ = type;
         reducer_ = reducer_for(op, type, set);
         if (!reducer_) GTEST_SKIP() << "not defined";
@@ -77,7 +79,7 @@ class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType, Ins
     std::vector<Bytes> values(std::size_t sources, std::size_t count) {
         std::vector<Bytes> all;
         for (std::size_t s = 0; s < sources; ++s)
-            all.push_back(random_values(random_, type_, count));
+            all.push_back(random_values(random_, op_, type_, count));
         return all;
     }
     /// `aliased` is the number of the source that `out` is, or of no source if it is as large as
@@ -99,6 +101,7 @@ class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType, Ins
             << ", at byte " << shift << " of a line" << (streaming ? ", streaming" : "");
     }
 
+    ReduceOp op_{};
     ElementType type_{};
     Reducer reducer_;
     std::mt19937_64 random_{5};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <tuple>
@@ -150,13 +151,66 @@ TEST(Reducer, TheSignCountsInMinAndMax) {
     EXPECT_EQ(combined<std::int64_t>(ReduceOp::max, ElementType::i64, -1, 1), 1);
 }
 
-TEST(Reducer, WithANanMinAndMaxGiveTheSecondOperand) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) {
-        EXPECT_EQ(combined(op, ElementType::f32, nan, 2.0F), 2.0F);
-        EXPECT_NE(combined(op, ElementType::f32, 2.0F, nan),
-                  combined(op, ElementType::f32, 2.0F, nan));
+/// A fold combines operands in some order and grouping, as trees of ranks do.
+Bytes folded(const Reducer& reducer, std::vector<Bytes> operands, std::mt19937_64& random) {
+    while (operands.size() > 1) {
+        std::shuffle(operands.begin(), operands.end(), random);
+        const std::size_t count = operands[0].size() / reducer.element_bytes;
+        const std::size_t shift = random() % 2 * reducer.element_bytes;  // into tail or body
+        Bytes a(shift), b(shift), out(shift + operands[0].size());
+        a.insert(a.end(), operands[0].begin(), operands[0].end());
+        b.insert(b.end(), operands.back().begin(), operands.back().end());
+        reducer(a.data() + shift, b.data() + shift, out.data() + shift, count);
+        operands.pop_back();
+        operands[0].assign(out.begin() + static_cast<std::ptrdiff_t>(shift), out.end());
     }
+    return operands[0];
+}
+
+class Extremes : public testing::TestWithParam<std::tuple<ReduceOp, ElementType>> {};
+
+TEST_P(Extremes, DependOnNothingButTheOperands) {
+    const auto [op, type] = GetParam();
+    std::mt19937_64 random(11);
+    for (const std::size_t count : {1U, 3U, 17U, 67U, 129U})
+        for (const std::size_t operands : {2U, 3U, 5U, 8U}) {
+            std::vector<Bytes> in;
+            for (std::size_t i = 0; i < operands; ++i)
+                in.push_back(random_values(random, count, element_bytes(type)));
+            Bytes expected = in[0];
+            for (std::size_t i = 1; i < operands; ++i)
+                expected = reference::reduced(op, type, expected, in[i]);
+            for (const InstructionSet set :
+                 {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+                for (int turn = 0; cpu_has(set) && turn < 8; ++turn)
+                    ASSERT_EQ(folded(reducer_for(op, type, set), in, random), expected)
+                        << operands << " operands of " << count << ", " << name_of(set);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reducer, Extremes,
+                         testing::Combine(testing::Values(ReduceOp::min, ReduceOp::max),
+                                          testing::Values(ElementType::f16, ElementType::bf16,
+                                                          ElementType::f32, ElementType::f64)));
+
+TEST(Reducer, ANanOnEitherSideOfMinAndMaxGivesTheQuietNanWithoutSignAndPayload) {
+    const auto bits = [](ReduceOp op, std::uint32_t a, std::uint32_t b) {
+        return combined<std::uint32_t>(op, ElementType::f32, a, b);
+    };
+    for (const ReduceOp op : {ReduceOp::min, ReduceOp::max})
+        for (const std::uint32_t nan : {0x7fc00000U, 0xffc12345U, 0x7f800001U, 0xff800001U}) {
+            EXPECT_EQ(bits(op, nan, 0x40000000U), 0x7fc00000U);
+            EXPECT_EQ(bits(op, 0xff800000U, nan), 0x7fc00000U);
+            EXPECT_EQ(bits(op, nan, nan), 0x7fc00000U);
+        }
+}
+
+TEST(Reducer, MinusZeroIsBelowZero) {
+    const auto bits = [](ReduceOp op, double a, double b) {
+        return std::signbit(combined<double>(op, ElementType::f64, a, b));
+    };
+    EXPECT_TRUE(bits(ReduceOp::min, 0.0, -0.0) && bits(ReduceOp::min, -0.0, 0.0));
+    EXPECT_FALSE(bits(ReduceOp::max, 0.0, -0.0) || bits(ReduceOp::max, -0.0, 0.0));
 }
 
 TEST(Reducer, LogicalOpsGiveZeroOrOne) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "reduce/half.hpp"
@@ -61,18 +62,39 @@ T integer(ReduceOp op, T a, T b) {
 }
 
 template <class T>
+T quiet_nan() {
+    if constexpr (std::is_same_v<T, F16>)
+        return {0x7e00};
+    else if constexpr (std::is_same_v<T, Bf16>)
+        return {0x7fc0};
+    else
+        return std::numeric_limits<T>::quiet_NaN();
+}
+
+/// Returns the smaller or the larger number, and the quiet NaN if either is NaN; -0 is below +0.
+template <class T, class Wide>
+T extreme(ReduceOp op, T a, T b, Wide x, Wide y) {
+    if (std::isnan(x) || std::isnan(y)) return quiet_nan<T>();
+    const bool a_is_below = x == y ? std::signbit(x) && !std::signbit(y) : x < y;
+    return a_is_below == (op == ReduceOp::min) ? a : b;
+}
+
+template <class T>
 T one(ReduceOp op, T a, T b) {
+    const bool is_extreme = op == ReduceOp::min || op == ReduceOp::max;
     if constexpr (is_half<T>) {
+        if (is_extreme) return extreme(op, a, b, widened(a), widened(b));
         T out;
         narrow(one(op, widened(a), widened(b)), out);
         return out;
     } else {
-        if (op == ReduceOp::min) return a < b ? a : b;
-        if (op == ReduceOp::max) return a > b ? a : b;
-        if constexpr (std::is_integral_v<T>)
+        if constexpr (std::is_integral_v<T>) {
+            if (is_extreme) return (a < b) == (op == ReduceOp::min) ? a : b;
             return integer(op, a, b);
-        else
+        } else {
+            if (is_extreme) return extreme(op, a, b, a, b);
             return op == ReduceOp::sum ? a + b : a * b;
+        }
     }
 }
 
