@@ -18,7 +18,7 @@ from ._capi import IN_PLACE, handle, lib
 from ._comms import set_option
 from ._errors import Error, _text_of
 from ._torch_messages import Messages
-from ._torch_works import Calls, Done, Together
+from ._torch_works import BARRIER, Calls, Done, Together
 
 NAME = "gradcoll"
 _HAS_BACKENDS = hasattr(c10d, "Backend")
@@ -58,6 +58,7 @@ class Backend(_Base):  # type: ignore[misc]
         self._rank, self._size = comm.rank, comm.size
         self._calls = Calls(store, name, comm.rank, comm.size, timeout.total_seconds())
         self._coalesced: Optional[List[Any]] = None
+        self._has_left_a_barrier = False
         self._messages = Messages(comm)
         self._messages.limit = self._calls.limit
         if _HAS_BACKENDS:
@@ -125,7 +126,8 @@ class Backend(_Base):  # type: ignore[misc]
         self._messages.end()
         if self._duplicate is not None:
             self._duplicate.Free()
-        comm.Free()
+        if not self._has_left_a_barrier:  # which is under way for ever
+            comm.Free()
 
     def abort(self) -> None:
         """What waits goes on waiting: MPI cannot end it. Later calls fail."""
@@ -469,7 +471,14 @@ class Backend(_Base):  # type: ignore[misc]
         memory.spread(target, outputs)
 
     def barrier(self, opts: Any = c10d.BarrierOptions()) -> Any:
-        return self._do("barrier", opts, [], self.comm.Barrier)
+        return self._do(BARRIER, opts, [], self._barrier, opts)
+
+    def _barrier(self, opts: Any) -> None:
+        """Leaves MPI's barrier where ranks are late; the group is of no use then."""
+        limit = self._calls.limit_of(opts)
+        if not self._messages.barrier(limit):
+            self._has_left_a_barrier = True
+            raise self._calls.fail_late(BARRIER, limit)
 
     # Messages are MPI's, too.
 
@@ -483,8 +492,8 @@ class Backend(_Base):  # type: ignore[misc]
         return self._message(self._messages.receive(_one(tensors), MPI.ANY_SOURCE, tag))
 
     def monitored_barrier(self, opts: Any, wait_all_ranks: bool = False) -> None:
-        """All ranks that are late are named, whether or not that is asked for."""
-        self._messages.meet(self._calls.limit_of(opts))
+        seconds = opts.timeout.total_seconds()
+        self._messages.meet(seconds if seconds >= 0 else self._calls.limit, wait_all_ranks)
 
     def _message(self, request: Any) -> Any:
         if self._coalesced is not None:

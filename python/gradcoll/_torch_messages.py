@@ -15,6 +15,13 @@ from . import _torch_memory as memory
 from ._torch_works import future_of, seconds_of
 
 
+def _pause(looks: int) -> int:
+    """Between two looks at what is under way, the longer the more there were. Returns their number."""
+    if looks >= 200:
+        time.sleep(0.00005 if looks < 2000 else 0.001)
+    return looks + 1
+
+
 class Request(c10d.Work):
     """A message under way. `arrived` is called once it is there."""
 
@@ -45,9 +52,7 @@ class Request(c10d.Work):
         limit = seconds_of(timeout) or self._limit
         begin, looks = time.monotonic(), 0
         while not self.is_complete():
-            looks += 1
-            if looks > 200:
-                time.sleep(0.00005 if looks < 2000 else 0.001)
+            looks = _pause(looks)
             if time.monotonic() - begin > limit:
                 raise RuntimeError(f"gradcoll: {self._what} has waited {limit:g} s, and is not done")
         return True
@@ -100,14 +105,35 @@ class Messages:
         who = "any rank" if rank == MPI.ANY_SOURCE else f"rank {rank}"
         return self._keep(Request(request, [tensor], self.limit, lambda: memory.give_back(tensor, plain), f"recv from {who}"))
 
-    def meet(self, limit: float) -> None:
-        """A barrier in which rank 0 hears of each rank. Raises a RuntimeError that names those that do not come in time."""
+    def barrier(self, limit: float) -> bool:
+        """MPI's, which it leaves after `limit` seconds. Whether all ranks have come."""
+        request, begin, looks = self._comm.Ibarrier(), time.monotonic(), 0
+        while not request.Test():
+            looks = _pause(looks)
+            if time.monotonic() - begin > limit:
+                return False
+        return True
+
+    def meet(self, limit: float, names_all: bool) -> None:
+        """A barrier in which rank 0 hears of each rank. Raises a RuntimeError that names the first rank, or all, that do not
+        come in time; the words are Gloo's."""
         tag, sign = self._comm.Get_attr(MPI.TAG_UB), torch.zeros(1, dtype=torch.uint8)
+        if self._comm.rank == 0:
+            self._meet_all(limit, names_all, tag, sign)
+            return
         wait = datetime.timedelta(seconds=limit)
-        if self._comm.rank != 0:
+        try:
             self.send(sign, 0, tag).wait(wait)
             self.receive(sign, 0, tag).wait(2 * wait)
-            return
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"gradcoll: Rank {self._comm.rank} successfully reached monitoredBarrier, but received errors while waiting for "
+                f"send/recv from rank 0: {error}"
+            ) from error
+
+    def _meet_all(self, limit: float, names_all: bool, tag: int, sign: torch.Tensor) -> None:
+        if limit <= 0:
+            raise RuntimeError("gradcoll: Rank 0 timed out in monitoredBarrier after 0 ms")
         arrivals = {rank: self.receive(sign.clone(), rank, tag) for rank in range(1, self._comm.size)}
         end = time.monotonic() + limit
         while True:
@@ -115,7 +141,8 @@ class Messages:
             if not late:
                 break
             if time.monotonic() > end:
-                raise RuntimeError(f"gradcoll: monitored_barrier has waited {limit:g} s for ranks {', '.join(late)} of the group")
+                who = f"Ranks {', '.join(late)}" if names_all else f"Rank {late[0]}"
+                raise RuntimeError(f"gradcoll: {who} failed to pass monitoredBarrier in {1000 * limit:g} ms")
             time.sleep(0.001)
         for rank in arrivals:
             self.send(sign, rank, tag).wait()

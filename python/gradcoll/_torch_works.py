@@ -22,6 +22,7 @@ from torch._C import _distributed_c10d as c10d
 
 _POST_AFTER_SECONDS = 1.0  # a call that waits longer is shown to the other ranks
 _DRAIN_SECONDS = 10.0
+BARRIER = "barrier"  # the one call that ends by itself where ranks are late
 
 
 def seconds_of(timeout: Optional[datetime.timedelta]) -> Optional[float]:
@@ -255,7 +256,7 @@ class Calls:
         limit = job.limit if job is not None else self.limit_of(options)
         if waited > min(_POST_AFTER_SECONDS, limit / 4):
             self._post(number)
-        if waited <= limit or self.running is not running:
+        if waited <= limit or self.running is not running or name == BARRIER:
             return
         text = self.lateness(name, number, limit)
         if self.running is not running:  # it has ended meanwhile
@@ -266,6 +267,11 @@ class Calls:
         else:
             _end_the_job(text)
 
+    def fail_late(self, name: str, limit: float) -> BaseException:
+        """By the thread that makes the call under way, which has left it: no later one can go on."""
+        self.failure = RuntimeError(self.lateness(name, self.running[1] if self.running else self.count, limit))
+        return self.failure
+
     def _post(self, number: int) -> None:
         if self._posted != number:
             self._posted = number
@@ -273,7 +279,7 @@ class Calls:
 
     def lateness(self, name: str, number: int, limit: float) -> str:
         """Who has not come to the call. Ranks tell others that they wait, once they have waited for a while."""
-        said = f"gradcoll: {name} (call {number} of group {self.name!r}) has waited {limit:g} s: "
+        said = f"gradcoll: {name} (call {number} of group {self.name!r}) has reached its timeout of {limit:g} s: "
         try:
             self._post(number)
             time.sleep(min(1.0, limit / 4))

@@ -396,9 +396,9 @@ class Timeouts(unittest.TestCase):
             dist.all_reduce(tensor, group=group)
         else:
             work = dist.all_reduce(tensor, group=group, async_op=True)
-            with self.assertRaisesRegex(RuntimeError, rf"all_reduce \(call 1 of group .*\) has waited 1 s: rank {last} of the "):
+            with self.assertRaisesRegex(RuntimeError, rf"all_reduce \(call 1 of group .*\) has reached its timeout of 1 s: rank {last} of the "):
                 work.wait()
-            with self.assertRaisesRegex(RuntimeError, "has waited 1 s"):
+            with self.assertRaisesRegex(RuntimeError, "has reached its timeout of 1 s"):
                 dist.all_reduce(tensor, group=group)
 
     @new_only
@@ -406,12 +406,26 @@ class Timeouts(unittest.TestCase):
         dist.monitored_barrier(timeout=datetime.timedelta(seconds=60))
         if SIZE == 1:
             return
-        group = dist.new_group()
-        if RANK == SIZE - 1:
-            time.sleep(3 * self.LIMIT)
+        for names_all in (False, True):
+            group = dist.new_group()
+            if RANK == SIZE - 1:
+                time.sleep(3 * self.LIMIT)
+                continue
+            late = rf"Rank{'s' * names_all} {SIZE - 1} failed to pass monitoredBarrier in 1000 ms"
+            other = rf"Rank {RANK} successfully reached monitoredBarrier, but received errors .* from rank 0"
+            with self.assertRaisesRegex(RuntimeError, other if RANK else late):
+                dist.monitored_barrier(group, datetime.timedelta(seconds=self.LIMIT), wait_all_ranks=names_all)
+
+    def test_a_barrier_is_left(self):
+        if SIZE == 1:
+            self.skipTest("one rank is never late")
+        group = self.group()
+        if RANK == 0:
             return
-        with self.assertRaisesRegex(RuntimeError, f"waited 1 s for ranks {SIZE - 1} of|recv from rank 0 has waited 2 s"):
-            dist.monitored_barrier(group, timeout=datetime.timedelta(seconds=self.LIMIT))
+        with self.assertRaisesRegex(RuntimeError, r"barrier \(call 1 of .*\) has reached its timeout of 1 s: rank 0 of the group has not"):
+            dist.barrier(group)
+        with self.assertRaisesRegex(RuntimeError, "has reached its timeout"):
+            dist.all_reduce(torch.ones(1), group=group)
 
     @unittest.skipUnless(hasattr(c10d.AllreduceOptions, "asyncOp"), "this torch has no calls on the caller's thread")
     def test_a_call_on_the_callers_thread_ends_the_job(self):
@@ -425,7 +439,7 @@ class Timeouts(unittest.TestCase):
             dist.all_reduce(torch.ones(10), group=group)
         self.assertEqual(len(said), 0 if RANK == 0 else 1)
         if RANK != 0:
-            self.assertRegex(said[0], "has waited 1 s: rank 0 of the group has not called it")
+            self.assertRegex(said[0], "has reached its timeout of 1 s: rank 0 of the group has not called it")
 
 
 class Codecs(unittest.TestCase):
