@@ -12,21 +12,19 @@ Outcome pass_allgather(const CallArguments& a) {
                                           a.comm));
 }
 
-template <class Serve, class Pass>
-Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Serve&& serve, Pass&& pass) {
+template <class Pass>
+Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Pass&& pass) {
     const Call call = admit(entry, arguments);
     if (!call.refusal.ok()) refuse_call(call, call.refusal);
     if (!call.error.ok()) return call.error;
-    if (!call.passes()) return serve(call);
+    if (!call.passes()) return run_call(call);
     count_passed(call);
     return pass(call.arguments);
 }
 
-constexpr Entry reduce_scatter_entry{.collective = Collective::reduce_scatter_block,
-                                     .kind = CallKind::reduce_scatter_block,
+constexpr Entry reduce_scatter_entry{.kind = CallKind::reduce_scatter_block,
                                      .name = "GC_Reduce_scatter_block"};
-constexpr Entry allgather_entry{
-    .collective = Collective::allgather, .kind = CallKind::allgather, .name = "GC_Allgather"};
+constexpr Entry allgather_entry{.kind = CallKind::allgather, .name = "GC_Allgather"};
 
 }  // namespace
 }  // namespace gradcoll
@@ -37,7 +35,7 @@ extern "C" int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int r
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return at_boundary(comm, reduce_scatter_entry.name, [&] {
         return in_blocks(reduce_scatter_entry, {sendbuf, recvbuf, recvcount, datatype, op, comm},
-                         run_reduce_scatter, pass_reduce_scatter);
+                         pass_reduce_scatter);
     });
 }
 
@@ -47,6 +45,6 @@ extern "C" int GC_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sen
         return in_blocks(
             allgather_entry,
             {sendbuf, recvbuf, recvcount, recvtype, MPI_OP_NULL, comm, sendcount, sendtype},
-            run_allgather, pass_allgather);
+            pass_allgather);
     });
 }

@@ -80,7 +80,7 @@ Status check_name(const char* name) {
 /// Returns where the buffers are.
 Result<CallMemory> check_buffers(const CallArguments& arguments, const Classified& classified) {
     BufferPair buffers;
-    GRADCOLL_TRY(find_buffers(Collective::allreduce, arguments, 1,
+    GRADCOLL_TRY(find_buffers(CallKind::submitted, arguments, 1,
                               classified.passes() ? 0 : classified.shape.item_bytes(), buffers));
     CallMemory memory;
     GRADCOLL_TRY(locate(buffers.receive, Reach::host_and_devices, memory.receive));
@@ -118,8 +118,8 @@ struct SubmitCall {
 
 Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     GRADCOLL_TRY(check_name(call.name));
-    GRADCOLL_TRY(check_handles(Collective::allreduce, call.arguments));
-    const Classified classified = classify(Collective::allreduce, call.arguments, 1);
+    GRADCOLL_TRY(check_handles(CallKind::submitted, call.arguments));
+    const Classified classified = classify(CallKind::submitted, call.arguments, 1);
     const CallMemory memory = GRADCOLL_VALUE(check_buffers(call.arguments, classified));
 
     const std::scoped_lock lock(engine.submits);
@@ -159,7 +159,7 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
     const Gradient& gradient = engine.engine->gradient(name);
     GRADCOLL_TRY(check_idle(gradient));
     const Given given = GRADCOLL_VALUE(
-        given_to(engine, gradient, arguments, classify(Collective::allreduce, arguments, 1)));
+        given_to(engine, gradient, arguments, classify(CallKind::submitted, arguments, 1)));
     if (engine.context->identity().rank_count() == 1) return GC_RESIDUAL_NULL;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
     if (!identity) return GC_RESIDUAL_NULL;

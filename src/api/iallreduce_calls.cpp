@@ -25,10 +25,8 @@ Outcome pass(const Call& call, MPI_Request* request) {
     return pass_iallreduce(call.arguments, request);
 }
 
-constexpr Entry iallreduce_entry{.kind = CallKind::iallreduce,
-                                 .name = "GC_Iallreduce",
-                                 .reach = Reach::host_and_devices,
-                                 .may_wait = false};
+constexpr Entry iallreduce_entry{
+    .kind = CallKind::iallreduce, .name = "GC_Iallreduce", .reach = Reach::host_and_devices};
 
 Outcome iallreduce(const CallArguments& arguments, MPI_Request* request) {
     if (request == nullptr) return Outcome::bad_request("request is a null pointer");

@@ -75,10 +75,8 @@ Result<Settings> request_settings(const Call& call, MPI_Info info) {
     return settings;
 }
 
-constexpr Entry init_entry{.kind = CallKind::persistent,
-                           .name = "GC_Allreduce_init",
-                           .reach = Reach::host_and_devices,
-                           .persistent = true};
+constexpr Entry init_entry{
+    .kind = CallKind::persistent, .name = "GC_Allreduce_init", .reach = Reach::host_and_devices};
 
 Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) {
     const Call call =

@@ -18,24 +18,17 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 5u
+#define GC_INTERPOSER_VERSION 6u
 
 /* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
 
-/* These calls can be offered. `start` stands for MPI_Start and MPI_Startall, `complete` for
- * everything by which a program completes requests: MPI_Wait, MPI_Testsome, ... */
-enum GC_Intercepted {
-    GC_CALL_ALLREDUCE,
-    GC_CALL_IALLREDUCE,
-    GC_CALL_ALLREDUCE_INIT,
-    GC_CALL_REDUCE_SCATTER_BLOCK,
-    GC_CALL_REDUCE_SCATTER,
-    GC_CALL_ALLGATHER,
-    GC_CALL_BARRIER,
-    GC_CALL_BCAST,
-    GC_CALL_REDUCE,
-    GC_CALL_START,
+/* The kinds of calls. GC_CALL_COMPLETE stands for everything by which a program completes requests:
+ * MPI_Wait, MPI_Testsome, ... */
+enum GC_Call_kind {
+#define GC_KIND(CONSTANT, ...) GC_CALL_##CONSTANT,
+#include "base/call_kinds.def"
+#undef GC_KIND
     GC_CALL_COMPLETE,
     GC_CALL_KINDS
 };

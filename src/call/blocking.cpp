@@ -114,7 +114,7 @@ void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
 Result<KeptTolerance> route_of_step(const Call& call, const CallArguments& step, CallShape& shape) {
     CommContext& context = *call.context;
     shape = classify(step.count, step.datatype, step.op).shape;
-    Route route = route_call(context, Collective::allreduce, step, shape, {.blocking = true});
+    Route route = route_call(context, CallKind::allreduce, step, shape);
     if (route.needs_tree()) GRADCOLL_TRY(context.prepare_tree());
     return KeptTolerance{route};
 }
@@ -209,7 +209,7 @@ Status run_allreduce(const Call& call) {
     const CallShape& shape = call.shape;
     const bool anywhere = is_same_anywhere(context.settings().current(), shape);
     if (call.alone && !anywhere)
-        return reduce_alone(context, call.entry->kind, call.arguments, shape, call.memory);
+        return reduce_alone(context, call.entry->counted_as, call.arguments, shape, call.memory);
     if (shape.is_packed) return run_packed(call);
     const auto placed = place_call(context, call.arguments, shape, call.memory);
     if (!placed) {

@@ -16,46 +16,17 @@
 namespace gradcoll {
 namespace {
 
-/// GatherBuffers packs derived types, and copies device memory to the host's. Only this rank knows
-/// of it, and only it pays.
-class GatherBuffers {
-  public:
-    explicit GatherBuffers(const Call& call) : in_place_(is_in_place(call.arguments)) {
-        const CallArguments& a = call.arguments;
-        CommContext& context = *call.context;
-        out_ =
-            HostBuffer(context, a.recvbuf, a.count * context.identity().rank_count(), a.datatype);
-        if (!in_place_) in_ = HostBuffer(context, a.sendbuf, a.sendcount, a.sendtype);
+/// Runs the call through the memory of one host, with copies of buffers that are not plain.
+Status run_on_one_host(const Call& call, const CallArguments& arguments, const CallShape& shape) {
+    OneHost& host = call.context->one_host();
+    const CallKind kind = call.entry->kind;
+    CallBuffers buffers(*call.context, kind, arguments);
+    if (const Status filled = buffers.fill(); !filled.ok()) {
+        host.refuse(kind, shape, filled.code());
+        return filled;
     }
-
-    Status pack_input() { return in_place_ ? out_.fill() : in_.fill(); }
-    Status unpack_output() { return out_.drain(); }
-    Binding binding() {
-        Binding binding;
-        binding.output = out_.data();
-        binding.input = in_place_ ? binding.output : in_.data();
-        return binding;
-    }
-
-  private:
-    bool in_place_;
-    HostBuffer in_;
-    HostBuffer out_;
-};
-
-/// In place, the result is the first block of as many as there are ranks.
-Status reduce_scatter_on_one_host(const Call& call, const CallArguments& a,
-                                  const CallShape& shape) {
-    CommContext& context = *call.context;
-    const MPI_Count blocks = context.identity().rank_count();
-    HostBuffer in(context, is_in_place(a) ? a.recvbuf : a.sendbuf, a.count * blocks, a.datatype);
-    HostBuffer out(context, a.recvbuf, a.count, a.datatype);
-    GRADCOLL_TRY(in.fill());
-    Binding binding = binding_of(a, shape);
-    binding.input = in.data();
-    binding.output = out.data();
-    GRADCOLL_TRY(context.one_host().reduce_scatter(call.entry->kind, binding, shape));
-    return out.drain();
+    GRADCOLL_TRY(host.run(kind, binding_of(buffers.arguments(), shape), shape, arguments.root));
+    return buffers.drain();
 }
 
 /// Lets the MPI library run a call that is exact and too short for the tree, as the ranks found out
@@ -70,7 +41,7 @@ Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
                             const CallShape& shape, const KeptTolerance& kept) {
     const Route& route = kept.route;
     if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
-    if (route.goes(one_host_way())) return reduce_scatter_on_one_host(call, arguments, shape);
+    if (route.goes(one_host_way())) return run_on_one_host(call, arguments, shape);
     Binding binding = binding_of(arguments, shape);
     binding.tolerance = kept.for_encodings();
     return run_blocking(call.context->plans(), call.entry->kind, route.key, binding);
@@ -129,25 +100,18 @@ Status reduce_scatter_on_host(const Call& call, const CallArguments& arguments) 
 
 /// Runs the call on copies of its buffers in host memory. Only this rank knows of it.
 Status reduce_scatter_on_copies(const Call& call) {
-    CommContext& context = *call.context;
-    CallArguments there = call.arguments;
-    const MPI_Count whole = there.count * context.identity().rank_count();
-    HostBuffer in(context, is_in_place(there) ? there.recvbuf : there.sendbuf, whole,
-                  there.datatype);
-    HostBuffer out(context, there.recvbuf, there.count, there.datatype);
-    if (const Status filled = in.fill(); !filled.ok()) {
+    CallBuffers buffers(*call.context, call.entry->kind, call.arguments);
+    if (const Status filled = buffers.fill(); !filled.ok()) {
         refuse_call(call, filled);
         return filled;
     }
-    there.sendbuf = in.data();
-    there.recvbuf = out.data();
-    GRADCOLL_TRY(reduce_scatter_on_host(call, there));
-    return out.drain();
+    GRADCOLL_TRY(reduce_scatter_on_host(call, buffers.arguments()));
+    return buffers.drain();
 }
 
 /// Takes part in the call as a rank that refuses, in place and in memory that nobody reads.
 void refuse_blocks(const Call& call, const Status& why) {
-    const bool reduces = call.entry->collective == Collective::reduce_scatter_block;
+    const bool reduces = has(call.entry->kind, CallTrait::reduces);
     if (reduces && is_same_anywhere(call.context->settings().current(), call.shape))
         return refuse_allreduce(call, why);
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
@@ -166,23 +130,10 @@ void refuse_blocks(const Call& call, const Status& why) {
         binding.tolerance = kept->for_encodings();
     }
     if (route.goes(one_host_way()))
-        call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
+        call.context->one_host().refuse(call.entry->kind, call.shape, why.code());
     else
         (void)run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
                            {.refusal = &why});
-}
-
-}  // namespace
-
-void refuse_call(const Call& call, const Status& why) {
-    if (call.entry->persistent)
-        (void)agree_on_arguments(call, why);
-    else if (call.entry->collective != Collective::allreduce)
-        refuse_blocks(call, why);
-    else if (call.entry->may_wait)
-        refuse_allreduce(call, why);
-    else
-        refuse_nonblocking(call, why);
 }
 
 Status run_reduce_scatter(const Call& call) {
@@ -195,20 +146,39 @@ Status run_reduce_scatter(const Call& call) {
 }
 
 Status run_allgather(const Call& call) {
-    CommContext& context = *call.context;
-    GatherBuffers buffers(call);
-    if (const Status packed = buffers.pack_input(); !packed.ok()) {
+    if (call.route.goes(one_host_way())) return run_on_one_host(call, call.arguments, call.shape);
+    CallBuffers buffers(*call.context, call.entry->kind, call.arguments);
+    if (const Status packed = buffers.fill(); !packed.ok()) {
         refuse_call(call, packed);
         return packed;
     }
-    const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
-    if (call.route.goes(one_host_way()))
-        GRADCOLL_TRY(
-            context.one_host().allgather(buffers.binding(), call.shape.size_bytes() / ranks));
+    GRADCOLL_TRY(run_blocking(call.context->plans(), call.entry->kind, call.route.key,
+                              binding_of(buffers.arguments(), call.shape)));
+    return buffers.drain();
+}
+
+}  // namespace
+
+void refuse_call(const Call& call, const Status& why) {
+    const CallKind kind = call.entry->kind;
+    if (call.entry->sets_up())
+        (void)agree_on_arguments(call, why);
+    else if (has(kind, CallTrait::only_one_host))
+        call.context->one_host().refuse(kind, call.shape, why.code());
+    else if (has(kind, CallTrait::in_blocks))
+        refuse_blocks(call, why);
+    else if (call.entry->may_wait())
+        refuse_allreduce(call, why);
     else
-        GRADCOLL_TRY(
-            run_blocking(context.plans(), call.entry->kind, call.route.key, buffers.binding()));
-    return buffers.unpack_output();
+        refuse_nonblocking(call, why);
+}
+
+Status run_call(const Call& call) {
+    const CallKind kind = call.entry->kind;
+    if (has(kind, CallTrait::only_one_host))
+        return run_on_one_host(call, call.arguments, call.shape);
+    if (!has(kind, CallTrait::in_blocks)) return run_allreduce(call);
+    return gathers(kind) ? run_allgather(call) : run_reduce_scatter(call);
 }
 
 }  // namespace gradcoll

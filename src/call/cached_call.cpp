@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "attach/offered_comm.hpp"
 #include "attach/presence.hpp"
@@ -26,9 +27,9 @@ std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape
 
 bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
-    return entry.collective == Collective::allreduce && !entry.persistent && !entry.with_residual &&
-           !call.alone && call.copy.bytes == nullptr && call.shape.count > 0 &&
-           !call.memory.any_device();
+    return collective_of(entry.kind) == Collective::allreduce && !entry.sets_up() &&
+           !entry.with_residual && !call.alone && call.copy.bytes == nullptr &&
+           call.shape.count > 0 && !call.memory.any_device();
 }
 
 std::uint64_t size_of(const CachedCall& way, const CallArguments& arguments) {
@@ -71,7 +72,7 @@ bool passes_now(const Entry& entry, const CallArguments& arguments, AttachAccoun
                 const KindOfCall& kind) {
     if (account.passes(arguments.count, kind)) return true;
     // A call that must not wait for others is counted, and leaves it to the next to attach.
-    if (!entry.may_wait) return true;
+    if (!entry.may_wait()) return true;
     return account.lacks_price(arguments.count, kind) && !is_paid_on_all(arguments.comm, account) &&
            account.passes(arguments.count, kind);
 }
@@ -116,6 +117,7 @@ Shortcut start_cached(const Entry& entry, const CallArguments& arguments, MPI_Re
 
 Shortcut run_cached(const Entry& entry, const CallArguments& arguments, Status& status,
                     GC_Passed_call* passed) {
+    if (entry.kind != CallKind::allreduce) return run_cached_on_one_host(entry, arguments, status);
     if (entry.with_residual) return Shortcut::no;
     const auto [context, account] =
         entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
@@ -128,7 +130,7 @@ Shortcut run_cached(const Entry& entry, const CallArguments& arguments, Status& 
     }
     const CallTimer timer =
         entry.offered ? CallTimer() : context->statistics().timer_of(size_of(*way, arguments));
-    status = run_on(*context, *way, arguments);
+    if (Status failed = run_on(*context, *way, arguments); !failed.ok()) status = std::move(failed);
     return Shortcut::served;
 }
 
@@ -199,7 +201,7 @@ void cache_call(const Call& call) {
     if (!may_be_repeated(call)) return;
     if (call.context == nullptr) return learn_that_it_passes(call);
     // A nonblocking call goes where a blocking one would only through the memory of one host.
-    if (!call.entry->may_wait && !call.route.goes(one_host_way())) return;
+    if (!call.entry->may_wait() && !call.route.goes(one_host_way())) return;
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;

@@ -17,18 +17,16 @@ namespace gradcoll {
 
 /// Entry says how a call comes in.
 struct Entry {
-    Collective collective = Collective::allreduce;
-    CallKind kind = CallKind::allreduce;  ///< what it is counted as
+    CallKind kind = CallKind::allreduce;  ///< which arguments it has, and where it may go
     const char* name = "";                ///< static text, for claims and errors
     Reach reach = Reach::host;
     /// The interposer hands it in for an unchanged program: what is wrong with the call is then a
     /// reason to pass it, its communicator is attached if that is worth it, and its buffers may
     /// overlap.
     bool offered = false;
-    bool may_wait = true;     ///< it may wait for other ranks, so it attaches and compares claims
-    bool persistent = false;  ///< routed at each start
     bool with_residual = false;
-    bool needs_one_host = false;  ///< nothing but the shared memory of one host serves it
+    /// Nothing but the shared memory of one host serves it.
+    bool needs_one_host = has(kind, CallTrait::only_one_host);
     /// It says whether the MPI library takes one buffer for input and result of an offered call.
     bool mpi_takes_aliased = mpi_takes_aliased_buffers;
 
@@ -37,6 +35,12 @@ struct Entry {
     /// sum.
     std::optional<std::uint64_t> unequal_blocks = {};
     std::optional<MPI_Count> whole_count = {};
+    CallKind counted_as = kind;
+
+    /// Returns whether it is routed at each start.
+    bool sets_up() const { return has(kind, CallTrait::sets_up); }
+    /// Returns whether it may wait for other ranks, so that it attaches and compares claims.
+    bool may_wait() const { return has(kind, CallTrait::waits | CallTrait::sets_up); }
 };
 
 /// A CopiedInput is a copy, in host memory, of an input that overlapped the output.

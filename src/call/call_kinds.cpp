@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mpi/signature.hpp"
 #include "mpi/type_mark.hpp"
 
@@ -32,6 +34,37 @@ BufferPair pair_of(const CallArguments& a, std::size_t send_bytes, std::size_t r
     return {{"sendbuf", a.sendbuf, send_bytes}, {"recvbuf", a.recvbuf, receive_bytes}};
 }
 
+bool has_root(CallKind kind) {
+    return has(kind, CallTrait::from_root | CallTrait::to_root);
+}
+
+bool is_root(const CallArguments& a) {
+    int rank = 0;
+    PMPI_Comm_rank(a.comm, &rank);
+    return rank == a.root;
+}
+
+Status check_root(const CallArguments& a) {
+    const int rank_count = rank_count_of(a.comm);
+    if (a.root >= 0 && a.root < rank_count) return {};
+    return {Code::invalid_argument,
+            fmt::format("root is {}; allowed is 0 to {}", a.root, rank_count - 1)};
+}
+
+/// Describes what this rank has of a call with a root. A derived type may count from any address,
+/// so its buffer begins with the first byte of data.
+BufferPair find_buffers_at_root(CallKind kind, const CallArguments& a) {
+    const BufferExtent extent = extent_of(a.count, a.datatype);
+    const auto all_of = [&](const char* name, const void* buffer) {
+        const void* const first = is_plain(a.datatype) ? buffer : extent.first_byte(buffer);
+        return BufferArgument{name, first, extent.size_bytes};
+    };
+    BufferPair out{{"sendbuf", nullptr, 0}, {"recvbuf", nullptr, 0}};
+    if (!is_in_place(a)) out.send = all_of("sendbuf", a.sendbuf);
+    if (has(kind, CallTrait::from_root) || is_root(a)) out.receive = all_of("recvbuf", a.recvbuf);
+    return out;
+}
+
 Status find_buffers_of_gather(const CallArguments& a, int blocks, BufferPair& out) {
     const auto block_bytes = bytes_of_gathered_block(a);
     if (!block_bytes) return block_bytes.status();
@@ -39,12 +72,6 @@ Status find_buffers_of_gather(const CallArguments& a, int blocks, BufferPair& ou
     const std::size_t known_bytes = plain ? *block_bytes : 0;
     out = pair_of(a, known_bytes, known_bytes * static_cast<std::size_t>(blocks));
     return {};
-}
-
-/// Returns the bytes of one block; 0 if MPI does not know the type.
-std::uint64_t received_bytes(const CallArguments& a) {
-    const auto bytes = data_bytes(a.datatype);
-    return bytes ? *bytes * static_cast<std::uint64_t>(a.count) : 0;
 }
 
 CallShape shape_in(ElementType type, std::uint64_t size_bytes) {
@@ -60,49 +87,38 @@ bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
     return PMPI_Pack(nothing, 0, datatype, nothing, 1, &position, comm) == MPI_SUCCESS;
 }
 
-std::string type_text(MPI_Datatype datatype) {
-    if (datatype == MPI_DATATYPE_NULL) return "MPI_DATATYPE_NULL";
-    if (const auto known = known_type(datatype))
-        return fmt::format("{}{}", known->kind == TypeKind::complex ? "complex " : "",
-                           name_of(known->type));
-    int size_bytes = 0;
-    PMPI_Type_size(datatype, &size_bytes);
-    return fmt::format("another type of {} bytes", size_bytes);
-}
-
-/// Returns the text that ranks compare. For an op of the program it leaves out the type's name, as
-/// ranks may use types of one signature with different names.
-std::string type_text(MPI_Datatype datatype, MPI_Op op) {
-    if (datatype == MPI_DATATYPE_NULL || op == MPI_OP_NULL || is_predefined(op))
-        return type_text(datatype);
-    const auto bytes = data_bytes(datatype);
-    return fmt::format("a type of {} bytes", bytes ? *bytes : 0);
-}
-
-std::string op_text(MPI_Op op) {
-    if (op == MPI_OP_NULL) return "MPI_OP_NULL";
-    const auto known = known_op(op);
-    return known ? std::string(name_of(*known)) : "another op";
-}
-
 }  // namespace
 
-Status check_handles(Collective kind, const CallArguments& a) {
-    const bool gathers = kind == Collective::allgather;
+std::uint64_t received_bytes(const CallArguments& a) {
+    const auto bytes = data_bytes(a.datatype);
+    return bytes ? *bytes * static_cast<std::uint64_t>(a.count) : 0;
+}
+
+Status check_handles(CallKind kind, const CallArguments& a) {
     GRADCOLL_TRY(check_comm(a.comm));
-    if (!gathers) GRADCOLL_TRY(check_op(a.op));
-    GRADCOLL_TRY(check_datatype(gathers ? "recvtype" : "datatype", a.datatype));
-    GRADCOLL_TRY(check_count(kind == Collective::allreduce ? "count" : "recvcount", a.count));
-    if (a.recvbuf == MPI_IN_PLACE)
+    if (has(kind, CallTrait::no_buffers)) return {};
+    if (has_root(kind)) GRADCOLL_TRY(check_root(a));
+    if (has(kind, CallTrait::reduces)) GRADCOLL_TRY(check_op(a.op));
+    GRADCOLL_TRY(check_datatype(gathers(kind) ? "recvtype" : "datatype", a.datatype));
+    GRADCOLL_TRY(check_count(has(kind, CallTrait::in_blocks) ? "recvcount" : "count", a.count));
+    if (has(kind, CallTrait::to_root) && is_in_place(a) && !is_root(a))
+        return {Code::invalid_buffer, "sendbuf is MPI_IN_PLACE, which is allowed on the root only"};
+    if (!has_root(kind) && a.recvbuf == MPI_IN_PLACE)
         return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
-    if (!gathers || is_in_place(a)) return {};
+    if (!gathers(kind) || is_in_place(a)) return {};
     GRADCOLL_TRY(check_datatype("sendtype", a.sendtype));
     return check_count("sendcount", a.sendcount);
 }
 
-Status find_buffers(Collective kind, const CallArguments& a, int blocks, std::size_t item_bytes,
+Status find_buffers(CallKind kind, const CallArguments& a, int blocks, std::size_t item_bytes,
                     BufferPair& out) {
-    if (kind == Collective::allgather) return find_buffers_of_gather(a, blocks, out);
+    out = {};
+    if (has(kind, CallTrait::no_buffers)) return {};
+    if (gathers(kind)) return find_buffers_of_gather(a, blocks, out);
+    if (has_root(kind)) {
+        out = find_buffers_at_root(kind, a);
+        return {};
+    }
     const std::size_t block_bytes = item_bytes != 0 ? static_cast<std::size_t>(a.count) * item_bytes
                                                     : plain_bytes(a.count, a.datatype);
     const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(blocks);
@@ -110,45 +126,50 @@ Status find_buffers(Collective kind, const CallArguments& a, int blocks, std::si
     return {};
 }
 
-Classified classify(Collective kind, const CallArguments& a, int blocks) {
-    if (kind != Collective::allgather) return classify(a.count * blocks, a.datatype, a.op);
-    const std::uint64_t block_bytes = received_bytes(a);
-    return {shape_in(ElementType::u8, block_bytes * static_cast<std::uint64_t>(blocks)),
+Classified classify(CallKind kind, const CallArguments& a, int blocks) {
+    if (has(kind, CallTrait::reduces)) return classify(a.count * blocks, a.datatype, a.op);
+    if (has(kind, CallTrait::no_buffers)) return {shape_of_bytes(0), PassReason::none};
+    return {shape_of_bytes(received_bytes(a) * static_cast<std::uint64_t>(blocks)),
             PassReason::none};
 }
 
-Status check_committed(Collective kind, const CallArguments& a, MPI_Comm comm) {
-    const bool gathers = kind == Collective::allgather;
+Classified classify_known(CallKind kind, const CallArguments& a, int blocks) {
+    if (has(kind, CallTrait::no_buffers)) return {shape_of_bytes(0), PassReason::none};
+    const Classified unknown{{}, PassReason::unknown_datatype};
+    if (a.count < 0 || a.count > most_count / std::max(blocks, 1)) return unknown;
+    if (has(kind, CallTrait::reduces)) {
+        const Classified known = classify(a.count * blocks, a.datatype, a.op);
+        return known.shape.by_mpi() && !known.shape.is_lasting ? unknown : known;
+    }
+    const std::size_t bytes = bytes_of_named(a.datatype);
+    const bool is_alike =
+        !gathers(kind) || is_in_place(a) || (a.sendtype == a.datatype && a.sendcount == a.count);
+    if (bytes == 0 || !is_alike) return unknown;
+    return {shape_of_bytes(static_cast<std::uint64_t>(a.count * blocks) * bytes), PassReason::none};
+}
+
+Status check_committed(CallKind kind, const CallArguments& a, MPI_Comm comm) {
     if (!is_committed(a.datatype, comm))
         return {Code::invalid_type,
-                fmt::format("{} is not committed", gathers ? "recvtype" : "datatype")};
-    if (gathers && !is_in_place(a) && !is_committed(a.sendtype, comm))
+                fmt::format("{} is not committed", gathers(kind) ? "recvtype" : "datatype")};
+    if (gathers(kind) && !is_in_place(a) && !is_committed(a.sendtype, comm))
         return {Code::invalid_type, "sendtype is not committed"};
     return {};
 }
 
-CallTexts texts_of(Collective kind, const CallArguments& a) {
-    if (kind != Collective::allgather)
-        return {std::to_string(a.count), type_text(a.datatype, a.op), op_text(a.op)};
-    const bool has_size = a.datatype != MPI_DATATYPE_NULL && a.count >= 0;
-    return {has_size ? fmt::format("{} bytes", received_bytes(a)) : "none", "", ""};
-}
-
-Route route_call(CommContext& context, Collective kind, const CallArguments& a,
+Route route_call(CommContext& context, CallKind kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
-    const bool gathers = kind == Collective::allgather;
-    const bool fits_trials = kind == Collective::allreduce && manner.blocking;
-    const RouteQuestion question{.collective = kind,
+    const RouteQuestion question{.kind = kind,
                                  .in_place = is_in_place(a),
                                  .feedback = manner.feedback,
                                  .step = context.settings().step(),
-                                 .sums = gathers || shape.sums(),
+                                 .sums = gathers(kind) || shape.sums(),
                                  .always_exact = manner.always_exact,
-                                 .offers = context.offers({kind, shape, manner.blocking})};
-    if (!gathers) {
+                                 .offers = context.offers({kind, shape})};
+    if (!gathers(kind)) {
         const Route route = context.route(settings, shape, question);
-        return fits_trials ? context.tried_route(route, shape) : route;
+        return kind == CallKind::allreduce ? context.tried_route(route, shape) : route;
     }
     // The shape is one of bytes if nothing is compressed; else of elements of the type that a codec
     // needs to know.

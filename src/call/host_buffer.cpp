@@ -54,4 +54,35 @@ Status HostBuffer::drain() {
     return memory_ == host_memory ? unpacked(buffer_) : on_device(unpacked);
 }
 
+CallBuffers::CallBuffers(CommContext& context, CallKind kind, const CallArguments& a)
+    : arguments_(a) {
+    const bool is_root = a.root == context.identity().rank();
+    const bool has_any = !has(kind, CallTrait::no_buffers);
+    gives_ = has_any && (is_root || !has(kind, CallTrait::from_root));
+    gets_ =
+        has_any &&
+        (has(kind, CallTrait::from_root) ? !is_root : is_root || !has(kind, CallTrait::to_root));
+    const MPI_Count whole = a.count * context.identity().rank_count();
+    const bool scatters = has(kind, CallTrait::in_blocks) && has(kind, CallTrait::reduces);
+    is_one_ = is_in_place(a) && !scatters;
+    if (gets_ || is_one_)
+        output_ = HostBuffer(context, a.recvbuf, gathers(kind) ? whole : a.count, a.datatype);
+    if (!gives_ || is_one_) return;
+    const void* const from = is_in_place(a) ? a.recvbuf : a.sendbuf;
+    input_ = gathers(kind) ? HostBuffer(context, from, a.sendcount, a.sendtype)
+                           : HostBuffer(context, from, scatters ? whole : a.count, a.datatype);
+}
+
+Status CallBuffers::fill() {
+    if (!gives_) return {};
+    return is_one_ ? output_.fill() : input_.fill();
+}
+
+CallArguments CallBuffers::arguments() {
+    CallArguments plain = arguments_;
+    if (gives_ && !is_one_) plain.sendbuf = input_.data();
+    if (gets_ || is_one_) plain.recvbuf = output_.data();
+    return plain;
+}
+
 }  // namespace gradcoll

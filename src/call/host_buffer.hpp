@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/call_kind.hpp"
 #include "mpi/request.hpp"
 #include "ways/comm_context.hpp"
 
@@ -41,6 +42,27 @@ class HostBuffer {
     int memory_ = host_memory;
     bool is_copy_ = false;
     std::vector<std::byte> copy_;
+};
+
+/// CallBuffers are those that this rank has of a call, or copies of them that are plain.
+class CallBuffers {
+  public:
+    CallBuffers(CommContext& context, CallKind kind, const CallArguments& arguments);
+
+    /// Fills what this rank gives. Errors: those of HostBuffer::fill().
+    Status fill();
+    /// Writes back what it gets. Errors: those of HostBuffer::drain().
+    Status drain() { return gets_ ? output_.drain() : Status(); }
+    /// Returns the arguments of the call on these buffers.
+    CallArguments arguments();
+
+  private:
+    CallArguments arguments_;
+    bool gives_;
+    bool gets_;
+    bool is_one_ = false;  ///< input and output are one
+    HostBuffer input_;
+    HostBuffer output_;
 };
 
 }  // namespace gradcoll

@@ -88,7 +88,7 @@ class PackedRoom {
 };
 
 Status refuse_packed(CommContext& context, const CallShape& shape, Status why) {
-    context.one_host().refuse(Collective::allreduce, shape, why.code());
+    context.one_host().refuse(CallKind::allreduce, shape, why.code());
     return why;
 }
 

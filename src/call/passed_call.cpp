@@ -15,15 +15,15 @@ void count_passed(CommContext* context, const Entry& entry, const CallArguments&
                              arguments.datatype != MPI_DATATYPE_NULL;
     const MPI_Count count = entry.whole_count.value_or(arguments.count);
     std::uint64_t bytes = makes_sense ? observed_bytes(count, arguments.datatype) : 0;
-    if (bytes != 0 && entry.collective != Collective::allreduce && !entry.whole_count) {
+    if (bytes != 0 && has(entry.kind, CallTrait::in_blocks) && !entry.whole_count) {
         int blocks = 1;
         PMPI_Comm_size(arguments.comm, &blocks);
         bytes *= static_cast<std::uint64_t>(blocks);
     }
     if (context != nullptr)
-        context->statistics().count_passed(entry.kind, bytes, reason);
+        context->statistics().count_passed(entry.counted_as, bytes, reason);
     else
-        count_unattached(arguments.comm, entry.kind, bytes, reason);
+        count_unattached(arguments.comm, entry.counted_as, bytes, reason);
 }
 
 namespace {
@@ -34,7 +34,7 @@ void tell_that_tolerance_is_not_kept(const Call& call) {
     const bool has_context = call.context != nullptr;
     const Settings& settings =
         has_context ? call.context->settings().current() : process_settings();
-    if (call.entry->collective == Collective::allgather ||
+    if (moves_data(call.entry->kind) || has(call.entry->kind, CallTrait::only_one_host) ||
         call.pass_reason == PassReason::wrong_arguments ||
         call.pass_reason == PassReason::single_rank || !keeps_tolerance(settings, call.shape))
         return;

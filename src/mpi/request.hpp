@@ -15,7 +15,8 @@
 
 namespace gradcoll {
 
-/// CallArguments are the arguments of MPI_Allreduce and its kin.
+/// CallArguments are the arguments of MPI_Allreduce and its kin. In a broadcast `recvbuf` is the
+/// buffer, in place; the count of a barrier is 1.
 struct CallArguments {
     const void* sendbuf = nullptr;
     void* recvbuf = nullptr;
@@ -26,6 +27,7 @@ struct CallArguments {
     // Only an allgather has these; its `count` and `datatype` are those that it receives with.
     MPI_Count sendcount = 0;
     MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+    int root = 0;
 };
 
 /// A BufferArgument is one side of a data movement, as far as it is known: buffers of derived types

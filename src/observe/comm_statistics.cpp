@@ -49,7 +49,7 @@ CommStatistics::CommStatistics(MPI_Comm private_comm)
 
 void CommStatistics::count_served(const CallRecord& record) {
     if (is_observed_) observe_call(comm_, record);
-    count_served(is_blocking(record.kind),
+    count_served(has(record.kind, CallTrait::waits),
                  {record.bytes, record.bytes_sent, record.bytes_sent_exact, record.messages_sent,
                   record.lossy});
 }

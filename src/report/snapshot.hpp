@@ -9,42 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/call_kind.hpp"
 #include "base/engine_figures.hpp"
 #include "base/nic_figures.hpp"
 #include "collectives/predict/links.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
-
-enum class CallKind : std::uint8_t {
-    allreduce,
-    iallreduce,
-    persistent,  ///< one start of a persistent allreduce
-    allreduce_init,
-    reduce_scatter_block,
-    reduce_scatter,
-    allgather,
-    barrier,
-    bcast,
-    reduce,
-    submitted  ///< a gradient given to an engine
-};
-inline constexpr int call_kind_count = static_cast<int>(CallKind::submitted) + 1;
-
-/// Returns whether the caller waits in the call.
-constexpr bool is_blocking(CallKind kind) {
-    return kind != CallKind::iallreduce && kind != CallKind::persistent &&
-           kind != CallKind::allreduce_init && kind != CallKind::submitted;
-}
-
-constexpr std::string_view name_of(CallKind kind) {
-    constexpr std::string_view names[] = {
-        "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",
-        "reduce_scatter", "allgather",  "barrier",    "bcast",          "reduce",
-        "submitted"};
-    static_assert(std::size(names) == call_kind_count);
-    return names[static_cast<int>(kind)];
-}
 
 /// CallRecord is one call as this rank saw it.
 struct CallRecord {

@@ -2,21 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
+#include "base/call_kind.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// These are the names in GC_INTERCEPT, in the order of GC_Intercepted.
-constexpr std::string_view intercept_names[] = {
-    "allreduce",      "iallreduce", "allreduce_init", "reduce_scatter_block",
-    "reduce_scatter", "allgather",  "barrier",        "bcast",
-    "reduce"};
-static_assert(std::size(intercept_names) == GC_CALL_START);
+/// Returns the kind of that name; call_kind_count if no function of MPI makes one.
+int kind_named(std::string_view name) {
+    int kind = 0;
+    for (const CallKindRow& row : call_kind_rows) {
+        if (row.name == name && !row.function.empty()) break;
+        ++kind;
+    }
+    return kind;
+}
 
 }  // namespace
 
@@ -30,12 +31,12 @@ Result<InterceptSet> InterceptSet::parse(std::string_view text) {
             continue;
         }
         set.gathers_over_tree_ = set.gathers_over_tree_ || word == "allgather";
-        const auto* name = std::find(std::begin(intercept_names), std::end(intercept_names), word);
-        if (name == std::end(intercept_names))
+        const int kind = kind_named(word);
+        if (kind == call_kind_count)
             return Status(Code::invalid_argument,
                           fmt::format("'{}' is no call that can be served; allowed: {}",
                                       printable(word), info_of(OptionId::intercept).allowed));
-        set.bits_.set(static_cast<std::size_t>(name - std::begin(intercept_names)));
+        set.bits_.set(static_cast<std::size_t>(kind));
     }
     set.bits_[GC_CALL_START] = set.bits_[GC_CALL_ALLREDUCE_INIT];
     return set;

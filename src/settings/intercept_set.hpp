@@ -19,7 +19,7 @@ class InterceptSet {
     /// along. Errors: invalid_argument naming the word and what is allowed.
     static Result<InterceptSet> parse(std::string_view text);
 
-    bool has(GC_Intercepted call) const { return bits_[call]; }
+    bool has(GC_Call_kind call) const { return bits_[call]; }
     /// Returns whether the set has "allgather", not only "allgather_one_host".
     bool gathers_over_tree() const { return gathers_over_tree_; }
 

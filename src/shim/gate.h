@@ -32,7 +32,7 @@ void announce_core(void);
  * set for ever. */
 extern _Thread_local const char* inside __attribute__((tls_model("initial-exec")));
 
-static inline bool passes(enum GC_Intercepted kind, int64_t count) {
+static inline bool passes(enum GC_Call_kind kind, int64_t count) {
     return count < __atomic_load_n(&gate.least_count[kind], __ATOMIC_RELAXED);
 }
 
@@ -48,7 +48,7 @@ static inline const GC_Interposer_table* enter_with(const GC_Interposer_table* (
     return core;
 }
 
-static inline const GC_Interposer_table* enter(enum GC_Intercepted kind, int64_t count,
+static inline const GC_Interposer_table* enter(enum GC_Call_kind kind, int64_t count,
                                                const void* mark) {
     return passes(kind, count) ? NULL : enter_with(find_core, mark);
 }

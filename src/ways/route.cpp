@@ -9,7 +9,7 @@ ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& 
     if (!settings.compresses(ElementType::f32, question.step))
         return settings.loss_in_doubt ? ExactReason::loss_in_doubt : ExactReason::no_lossy_codec;
     if (question.always_exact) return ExactReason::never_compressed;
-    const bool may_look = !question.feedback && question.collective != Collective::allgather;
+    const bool may_look = !question.feedback && !gathers(question.kind);
     if (settings.tolerance && !may_look) return ExactReason::tolerance_needs_a_look;
     if (!question.sums) return ExactReason::not_a_sum;
     if (!settings.compresses(shape.type, question.step)) return ExactReason::codec_not_defined;
@@ -70,7 +70,7 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     Route route;
     route.question = question;
     route.exact_reason = exact;
-    route.key.collective = question.collective;
+    route.key.collective = collective_of(question.kind);
     route.key.type = shape.type;
     route.key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);
     route.key.count = shape.count;

@@ -15,7 +15,7 @@ namespace gradcoll {
 
 /// RouteQuestion holds what a route depends on besides the shape of the call.
 struct RouteQuestion {
-    Collective collective = Collective::allreduce;
+    CallKind kind = CallKind::allreduce;
     bool in_place = false;
     bool feedback = false;  ///< a residual goes with it: always to the tree
     std::int64_t step = 0;  ///< current step of the settings' schedule

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "collectives/plan/plan.hpp"
+#include "base/call_kind.hpp"
 #include "comm/comm_identity.hpp"
 #include "comm/comm_settings.hpp"
 #include "mpi/pass_reason.hpp"
@@ -72,9 +72,11 @@ class WayOffers {
 
 /// A WayQuestion asks a way for an offer.
 struct WayQuestion {
-    Collective collective = Collective::allreduce;
+    CallKind kind = CallKind::allreduce;
     const CallShape& shape;  ///< shape of the whole vector
-    bool blocking = true;    ///< whether the caller waits in the call
+
+    /// Returns whether the caller waits in the call.
+    bool waits() const { return has(kind, CallTrait::waits); }
 };
 
 /// A WayCall is one allreduce of this rank, for the way that its route names.

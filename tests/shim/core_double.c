@@ -215,8 +215,8 @@ const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate
     if (version != GC_INTERPOSER_VERSION || mode == NULL || strcmp(mode, "refuse") == 0)
         return NULL;
     serves = strcmp(mode, "serve") == 0;
-    for (int kind = 0; kind < GC_CALL_START && least != NULL; ++kind) {
-        gate->least_count[kind] = atoll(least);
+    for (int kind = 0; kind < GC_CALL_COMPLETE && least != NULL; ++kind) {
+        if (kind != GC_CALL_START) gate->least_count[kind] = atoll(least);
     }
     atexit(report);
     return &table;

@@ -34,9 +34,8 @@ class Pair final : public Way {
     }
 
     WayOffer foreseen(const WayQuestion& question) const override {
-        const bool fits = question.collective == Collective::allreduce && question.blocking &&
-                          comm_.rank_count() == 2 && !question.shape.by_mpi() &&
-                          !settings_.current().chooses_plan();
+        const bool fits = question.kind == CallKind::allreduce && comm_.rank_count() == 2 &&
+                          !question.shape.by_mpi() && !settings_.current().chooses_plan();
         return {.exact = fits && question.shape.size_bytes() <=
                                      static_cast<std::uint64_t>(std::numeric_limits<int>::max())};
     }

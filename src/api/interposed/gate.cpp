@@ -9,6 +9,7 @@
 #include "attach/attachments.hpp"
 #include "attach/offered_comm.hpp"
 #include "attach/presence.hpp"
+#include "base/call_kind.hpp"
 #include "base/text.hpp"
 #include "comm/started_calls.hpp"
 #include "mpi/boundary.hpp"
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t always = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t shortest = 1;
 /// This is the size of a complex number. Larger elements go through shared memory alone, whose gate
 /// is open.
 constexpr std::uint64_t largest_element_bytes = 16;
@@ -36,75 +36,59 @@ std::mutex gate_mutex;
 State state;  // guarded by gate_mutex
 std::atomic<bool> on{true};
 
+/// Returns the smallest count of a call that does something.
+std::int64_t shortest(CallKind kind) {
+    return has(kind, CallTrait::any_count) ? 0 : 1;
+}
+
 /// Returns the smallest count that is offered. Counts of the block collectives are those of a
 /// block; ranks of different MPI_COMM_WORLDs could not agree on how many blocks a communicator has,
 /// so every call but the empty ones is offered. Requests are made rarely, and their own info may
 /// lower the thresholds. Calls that only shared memory serves are offered if allreduces of any size
 /// are. Empty vectors would pass (PassReason::empty_vector).
-std::int64_t least_count(int call, const ServedBytes& least) {
-    const auto elements = [](std::uint64_t bytes) {
-        return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /
-                                         largest_element_bytes);
-    };
-    switch (call) {
-        case GC_CALL_ALLREDUCE:
-        case GC_CALL_IALLREDUCE:
-            return std::max(elements(least.allreduce), shortest);
-        case GC_CALL_ALLGATHER:
-            if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
-            [[fallthrough]];
-        case GC_CALL_REDUCE_SCATTER_BLOCK:
-            return least.others > 0 ? shortest : 0;
-        case GC_CALL_BARRIER:
-            return least.allreduce > 0 ? never : 0;
-        case GC_CALL_BCAST:
-        case GC_CALL_REDUCE:
-            return least.allreduce > 0 ? never : shortest;
-        default:
-            return 0;
-    }
+std::int64_t least_count(CallKind kind, const ServedBytes& least) {
+    const bool by_setting = gathers(kind) && !intercepted_calls().gathers_over_tree();
+    const bool only_one_host = has(kind, CallTrait::only_one_host);
+    if ((only_one_host || by_setting) && least.allreduce > 0) return never;
+    if (only_one_host) return shortest(kind);
+    if (has(kind, CallTrait::in_blocks)) return least.others > 0 ? shortest(kind) : 0;
+    if (has(kind, CallTrait::sets_up)) return 0;
+    const std::uint64_t elements =
+        (least.allreduce + largest_element_bytes - 1) / largest_element_bytes;
+    return std::max(static_cast<std::int64_t>(elements), shortest(kind));
 }
 
 /// Returns the smallest count that is offered until ranks of several hosts have met. It does not
 /// depend on the settings, as these may differ between ranks.
-std::int64_t gate_for_meetings(int call) {
-    switch (call) {
-        case GC_CALL_ALLREDUCE:
-        case GC_CALL_REDUCE_SCATTER_BLOCK:
-        case GC_CALL_ALLGATHER:
-            return shortest;
-        case GC_CALL_REDUCE_SCATTER:
-        case GC_CALL_BARRIER:
-        case GC_CALL_ALLREDUCE_INIT:
-            return 0;
-        default:
-            return never;
-    }
+std::int64_t gate_for_meetings(CallKind kind) {
+    return has(kind, CallTrait::all_meet) ? shortest(kind) : never;
 }
 
-std::int64_t gate_for_serving(int call) {
+std::int64_t gate_for_serving(CallKind kind) {
+    const auto call = static_cast<GC_Call_kind>(kind);
     if (call == GC_CALL_START) return state.starts ? 0 : never;
     if (!state.on) return never;
-    const bool intercepted = intercepted_calls().has(static_cast<GC_Intercepted>(call));
+    const bool intercepted = intercepted_calls().has(call);
     // All calls are compared, also with those of ranks whose counts are wrong.
     if (intercepted && process_settings().check == CheckLevel::collective) return always;
     if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted) return never;
-    if (process_settings().anywhere && call != GC_CALL_BARRIER && call != GC_CALL_BCAST)
-        return shortest;  // none of them may pass
-    if (call == GC_CALL_ALLREDUCE && may_have_memory_that_mpi_refuses()) return shortest;
-    return least_count(call, least_served_bytes());
+    if (process_settings().anywhere && (has(kind, CallTrait::reduces) || gathers(kind)))
+        return 1;  // none of them may pass
+    if (kind == CallKind::allreduce && may_have_memory_that_mpi_refuses()) return shortest(kind);
+    return least_count(kind, least_served_bytes());
 }
 
-std::int64_t gate_of(int call) {
-    const std::int64_t serving = gate_for_serving(call);
-    return state.on && meetings_are_wanted() ? std::min(serving, gate_for_meetings(call)) : serving;
+std::int64_t gate_of(CallKind kind) {
+    const std::int64_t serving = gate_for_serving(kind);
+    return state.on && meetings_are_wanted() ? std::min(serving, gate_for_meetings(kind)) : serving;
 }
 
 void update() {
     if (state.gate == nullptr) return;
-    for (int call = 0; call <= GC_CALL_START; ++call)
-        __atomic_store_n(&state.gate->least_count[call], gate_of(call), __ATOMIC_RELAXED);
+    for (int kind = 0; kind < call_kind_count; ++kind)
+        __atomic_store_n(&state.gate->least_count[kind], gate_of(static_cast<CallKind>(kind)),
+                         __ATOMIC_RELAXED);
 }
 
 std::atomic<GC_Gate*> gate_of_completions{nullptr};

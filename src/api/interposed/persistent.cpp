@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-constexpr const char* call_name = "MPI_Allreduce_init (served by gradcoll)";
+constexpr const char* call_name = row_of(CallKind::allreduce_init).offered_name;
 
 /// Requests holds the requests that are served here, by MPI's handles.
 class Requests {
@@ -129,11 +129,7 @@ Status serve(Call& call, MPI_Info info, MPI_Request* request) {
     return make(std::move(facts), request);
 }
 
-constexpr Entry offered_init{.kind = CallKind::allreduce_init,
-                             .name = call_name,
-                             .reach = Reach::host_and_devices,
-                             .offered = true,
-                             .persistent = true};
+constexpr Entry offered_init = offered_entry(CallKind::allreduce_init);
 
 }  // namespace
 

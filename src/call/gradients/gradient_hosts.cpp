@@ -94,11 +94,8 @@ Result<Progress> HostsSum::advance_stage() {
 /// Advances the sum of the host, which the leader gets.
 Result<Progress> HostsSum::advance_up() {
     GradientHosts::Lane& lane = hosts_.up();
-    return lane.turns.advance(*lane.engine, up_turn_, [&] {
-        Binding up = binding_;
-        if (!hosts_.is_leader()) up.output = nullptr;
-        lane.engine->start_reduce(up, shape_, 0);
-    });
+    return lane.turns.advance(*lane.engine, up_turn_,
+                              [&] { lane.engine->start(CallKind::reduce, binding_, shape_); });
 }
 
 void HostsSum::enter_between() {
@@ -127,12 +124,11 @@ Status HostsSum::start_between() {
 
 Result<Progress> HostsSum::advance_down() {
     GradientHosts::Lane& lane = hosts_.down();
-    const std::size_t bytes = shape_.size_bytes();
     return lane.turns.advance(*lane.engine, down_turn_, [&] {
         if (hosts_.is_leader() && !outcome_.ok())
-            lane.engine->start_bcast_refusal(bytes, outcome_.code());
+            lane.engine->start_refusal(CallKind::bcast, shape_, outcome_.code());
         else
-            lane.engine->start_bcast(binding_.output, bytes, 0);
+            lane.engine->start(CallKind::bcast, binding_, shape_);
     });
 }
 

@@ -10,7 +10,7 @@
 namespace gradcoll {
 
 WayOffer AgentSums::foreseen(const WayQuestion& question) const {
-    if (question.collective != Collective::allreduce || !question.blocking) return {};
+    if (question.kind != CallKind::allreduce) return {};
     const CallShape& shape = question.shape;
     Channel* const channel = plans_.channel();
     const VectorSums* const sums = channel != nullptr ? channel->vector_sums() : nullptr;

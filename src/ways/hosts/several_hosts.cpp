@@ -159,8 +159,7 @@ void SeveralHosts::plan_between() {
 }
 
 WayOffer SeveralHosts::offers(const WayQuestion& question) {
-    const bool fits = question.collective == Collective::allreduce && question.blocking;
-    return fits && open() ? takes(question.shape) : WayOffer();
+    return question.kind == CallKind::allreduce && open() ? takes(question.shape) : WayOffer();
 }
 
 WayOffer SeveralHosts::takes(const CallShape& shape) const {
@@ -189,19 +188,21 @@ Status SeveralHosts::run(const WayCall& call) {
 Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count) {
     if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
         if (engine_ != nullptr)
-            engine_->refuse(Collective::allreduce, vector.piece(count), refusal->code());
+            engine_->refuse(CallKind::reduce, vector.piece(count), refusal->code());
         return *refusal;
     }
     if (engine_ == nullptr) return {};
     Binding binding = vector.binding;
     binding.input = vector.input(first);
-    binding.output = is_leader() ? vector.output(first) : nullptr;
-    return engine_->reduce(binding, vector.piece(count), 0);
+    binding.output = vector.output(first);
+    return engine_->run(CallKind::reduce, binding, vector.piece(count));
 }
 
 Status SeveralHosts::down(const Vector& vector, std::size_t first, std::size_t count) {
     if (engine_ == nullptr) return {};
-    return engine_->bcast(vector.output(first), count * vector.shape.elem_bytes, 0);
+    Binding binding;
+    binding.output = vector.output(first);
+    return engine_->run(CallKind::bcast, binding, vector.piece(count));
 }
 
 Status SeveralHosts::run_by_mpi(const Vector& vector) {
@@ -280,7 +281,9 @@ Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
         std::int32_t code;
         std::int32_t lossy;
     } told{static_cast<std::int32_t>(mine.code()), lossy ? 1 : 0};
-    const Status heard = engine_->bcast(&told, sizeof told, 0);
+    Binding binding;
+    binding.output = &told;
+    const Status heard = engine_->run(CallKind::bcast, binding, shape_of_bytes(sizeof told));
     if (!mine.ok() || !heard.ok()) return mine.ok() ? heard : mine;
     lossy = told.lossy != 0;
     const auto code = static_cast<Code>(told.code);

@@ -134,13 +134,64 @@ HostMemory::HostMemory(const CommIdentity& comm, std::unique_ptr<SharedSegment> 
     }
 }
 
-Status HostMemory::allreduce(const Binding& binding, const CallShape& shape) {
-    const std::uint64_t signature = signature_of(shape);
-    const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes))
-        GRADCOLL_TRY(have_blocks_for(bytes, useful_block_bytes(bytes)));
+Status HostMemory::run(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
+    if (kind != CallKind::allreduce) return run_other(kind, binding, shape, root);
+    if (allreduce_.uses_blocks(shape.size_bytes()))
+        GRADCOLL_TRY(have_blocks(block_use_of(kind, shape, false)));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                           binding.reducer, signature, is_costly(binding.reducer, shape)});
+                           binding.reducer, signature_of(shape),
+                           is_costly(binding.reducer, shape)});
+}
+
+Status HostMemory::run_other(CallKind kind, const Binding& binding, const CallShape& shape,
+                             int root) {
+    GRADCOLL_TRY(have_blocks(block_use_of(kind, shape, false)));
+    switch (kind) {
+        case CallKind::barrier:
+            return barrier();
+        case CallKind::bcast:
+            return bcast_.run(bcast_call(binding, shape, root));
+        case CallKind::reduce:
+            return reduce_.run(reduce_call(binding, shape, root));
+        case CallKind::allgather:
+            return allgather(binding, shape);
+        default:
+            return reduce_scatter(binding, shape);
+    }
+}
+
+/// Counts what the others' call moves, as they do. They may first ask for larger blocks: then it is
+/// this question that fails, and they have not got them.
+void HostMemory::refuse(CallKind kind, const CallShape& shape, Code reason) {
+    worth_after(block_use_of(kind, shape, false));
+    (void)run_empty(SegmentGroup::refusal_signature(reason));
+}
+
+HostMemory::BlockUse HostMemory::block_use_of(CallKind kind, const CallShape& shape,
+                                              bool is_started) const {
+    const std::size_t bytes = shape.size_bytes();
+    const auto piece = [&] { return bytes / static_cast<std::size_t>(group_.rank_count()); };
+    const auto reduces_in_blocks = [&] {
+        return is_started ? allreduce_.uses_blocks_if_started(bytes)
+                          : allreduce_.uses_blocks(bytes);
+    };
+    switch (kind) {
+        case CallKind::barrier:
+            return {};
+        case CallKind::bcast:
+            return bcast_.uses_blocks(bytes) ? BlockUse{bytes, whole_blocks} : BlockUse();
+        case CallKind::reduce:
+            return reduces_in_blocks() ? BlockUse{bytes, whole_blocks} : BlockUse();
+        case CallKind::allgather:
+            return allgather_.uses_blocks(piece()) ? BlockUse{piece(), whole_blocks} : BlockUse();
+        case CallKind::reduce_scatter_block:
+        case CallKind::reduce_scatter:
+            return reduce_scatter_.uses_blocks(piece()) ? BlockUse{bytes, bytes} : BlockUse();
+        default:
+            break;
+    }
+    if (!reduces_in_blocks()) return {};
+    return {bytes, allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes};
 }
 
 Result<std::uint64_t> HostMemory::common_bits(std::uint64_t mine, const CallShape& shape) {
@@ -150,45 +201,32 @@ Result<std::uint64_t> HostMemory::common_bits(std::uint64_t mine, const CallShap
     return common;
 }
 
-std::size_t HostMemory::useful_block_bytes(std::size_t vector_bytes) const {
-    return allreduce_.wants_whole_blocks(vector_bytes) ? whole_blocks : vector_bytes;
+Status HostMemory::have_blocks(const BlockUse& use) {
+    if (use.bytes == 0) return {};
+    const std::size_t worth = worth_after(use);
+    return worth <= served_bytes_ ? Status() : grow_blocks(worth);
 }
 
-std::size_t HostMemory::worth_after(std::size_t moved_bytes, std::size_t bytes) {
-    moved_bytes_ += moved_bytes;
-    return std::min(bytes,
+std::size_t HostMemory::worth_after(const BlockUse& use) {
+    moved_bytes_ += use.moved_bytes;
+    return std::min(use.bytes,
                     std::max(least_block_bytes, std::bit_floor(moved_bytes_ / moved_bytes_a_byte)));
 }
 
-void HostMemory::start_allreduce(const Binding& binding, const CallShape& shape) {
-    const std::size_t bytes = shape.size_bytes();
-    start(OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                      binding.reducer, signature_of(CallKind::iallreduce, shape)},
-          allreduce_.uses_blocks_if_started(bytes) ? worth_after(bytes, useful_block_bytes(bytes))
-                                                   : 0);
+void HostMemory::start(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
+    const std::size_t growth_bytes = worth_after(block_use_of(kind, shape, true));
+    if (kind == CallKind::bcast)
+        start(bcast_call(binding, shape, root), growth_bytes);
+    else if (kind == CallKind::reduce)
+        start(reduce_call(binding, shape, root), growth_bytes);
+    else
+        start(OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                          binding.reducer, signature_of(CallKind::iallreduce, shape)},
+              growth_bytes);
 }
 
-/// Counts what the others' call moves, as refuse() does.
-void HostMemory::start_allreduce_refusal(const CallShape& shape, Code reason) {
-    const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks_if_started(bytes)) worth_after(bytes, useful_block_bytes(bytes));
-    start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
-}
-
-void HostMemory::start_reduce(const Binding& binding, const CallShape& shape, int root) {
-    const std::size_t bytes = shape.size_bytes();
-    start(reduce_call(binding, shape, root),
-          allreduce_.uses_blocks_if_started(bytes) ? worth_after(bytes, whole_blocks) : 0);
-}
-
-void HostMemory::start_bcast(void* data, std::size_t size_bytes, int root) {
-    start(bcast_call(data, size_bytes, root),
-          bcast_.uses_blocks(size_bytes) ? worth_after(size_bytes, whole_blocks) : 0);
-}
-
-/// Counts what the others' call moves, as refuse() does.
-void HostMemory::start_bcast_refusal(std::size_t size_bytes, Code reason) {
-    if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
+void HostMemory::start_refusal(CallKind kind, const CallShape& shape, Code reason) {
+    worth_after(block_use_of(kind, shape, true));
     start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
 }
 
@@ -232,72 +270,35 @@ Status HostMemory::barrier() {
     return {};
 }
 
-/// Counts what the others' call moves, as they do. They may first ask for larger blocks: then it is
-/// this question that fails, and they have not got them.
-void HostMemory::refuse(Collective collective, const CallShape& shape, Code reason) {
-    const std::size_t bytes = shape.size_bytes();
-    const std::size_t piece = bytes / static_cast<std::size_t>(group_.rank_count());
-    if (collective == Collective::allreduce && allreduce_.uses_blocks(bytes))
-        worth_after(bytes, useful_block_bytes(bytes));
-    if (collective == Collective::allgather && allgather_.uses_blocks(piece))
-        worth_after(piece, whole_blocks);
-    if (collective == Collective::reduce_scatter_block && reduce_scatter_.uses_blocks(piece))
-        worth_after(bytes, bytes);
-    (void)run_empty(SegmentGroup::refusal_signature(reason));
-}
-
-void HostMemory::refuse_bcast(std::size_t size_bytes, Code reason) {
-    if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
-    (void)run_empty(SegmentGroup::refusal_signature(reason));
-}
-
-void HostMemory::refuse_reduce(std::size_t size_bytes, Code reason) {
-    if (allreduce_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
-    (void)run_empty(SegmentGroup::refusal_signature(reason));
-}
-
-Status HostMemory::bcast(void* data, std::size_t size_bytes, int root) {
-    if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_for(size_bytes, whole_blocks));
-    return bcast_.run(bcast_call(data, size_bytes, root));
-}
-
-Status HostMemory::reduce(const Binding& binding, const CallShape& shape, int root) {
-    const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes)) GRADCOLL_TRY(have_blocks_for(bytes, whole_blocks));
-    return reduce_.run(reduce_call(binding, shape, root));
-}
-
 OneHostReduceCall HostMemory::reduce_call(const Binding& binding, const CallShape& shape,
-                                          int root) {
-    return {{binding.input, binding.output, static_cast<std::size_t>(shape.count), shape.reducer,
+                                          int root) const {
+    void* const output = group_.rank() == root ? binding.output : nullptr;
+    return {{binding.input, output, static_cast<std::size_t>(shape.count), shape.reducer,
              signature_of(CallKind::reduce, shape, root)},
             root};
 }
 
-OneHostBcastCall HostMemory::bcast_call(void* data, std::size_t size_bytes, int root) {
-    return {data, size_bytes, root,
-            signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root)};
+OneHostBcastCall HostMemory::bcast_call(const Binding& binding, const CallShape& shape, int root) {
+    return {binding.output, shape.size_bytes(), root,
+            signature_of(CallKind::bcast, shape_of_bytes(shape.size_bytes()), root)};
 }
 
-Status HostMemory::allgather(const Binding& binding, std::size_t block_bytes) {
-    const std::uint64_t signature = signature_of(CallKind::allgather, shape_of_bytes(block_bytes));
-    if (allgather_.uses_blocks(block_bytes))
-        GRADCOLL_TRY(have_blocks_for(block_bytes, whole_blocks));
+Status HostMemory::allgather(const Binding& binding, const CallShape& shape) {
+    const std::size_t block_bytes =
+        shape.size_bytes() / static_cast<std::size_t>(group_.rank_count());
     const void* input = binding.input;
     if (input == binding.output)
         input = static_cast<const std::byte*>(input) +
                 block_bytes * static_cast<std::size_t>(group_.rank());
-    return allgather_.run({input, binding.output, block_bytes, signature});
+    return allgather_.run({input, binding.output, block_bytes,
+                           signature_of(CallKind::allgather, shape_of_bytes(block_bytes))});
 }
 
 Status HostMemory::reduce_scatter(const Binding& binding, const CallShape& shape) {
     const auto ranks = static_cast<std::size_t>(group_.rank_count());
-    const std::uint64_t signature = signature_of(CallKind::reduce_scatter_block, shape);
-    if (reduce_scatter_.uses_blocks(shape.size_bytes() / ranks))
-        GRADCOLL_TRY(have_blocks_for(shape.size_bytes(), shape.size_bytes()));
     return reduce_scatter_.run({binding.input, binding.output,
                                 static_cast<std::size_t>(shape.count) / ranks, shape.reducer,
-                                signature});
+                                signature_of(CallKind::reduce_scatter_block, shape)});
 }
 
 std::uint64_t HostMemory::state() const {

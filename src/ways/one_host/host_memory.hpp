@@ -8,8 +8,8 @@
 #include <memory>
 #include <variant>
 
+#include "base/call_kind.hpp"
 #include "base/mpi/mpi.hpp"
-#include "collectives/plan/plan.hpp"
 #include "comm/comm_identity.hpp"
 #include "mpi/request.hpp"
 #include "observe/step_trace.hpp"
@@ -80,7 +80,12 @@ class HostMemory {
     /// Returns a number that is the same on ranks that have made the same calls.
     std::uint64_t state() const;
 
-    Status allreduce(const Binding& binding, const CallShape& shape);
+    /// Runs a call of a kind that goes through memory; `shape` is that of the whole vector. Only
+    /// the root's buffer is read in a call from_root, and only its output written in one to_root.
+    Status run(CallKind kind, const Binding& binding, const CallShape& shape, int root = 0);
+    /// Refuses a call that this rank cannot take part in: that of the others, who wait for this
+    /// rank, ends with peer_failed.
+    void refuse(CallKind kind, const CallShape& shape, Code reason);
     /// Returns those bits that all ranks have set, before a call of that shape.
     Result<std::uint64_t> common_bits(std::uint64_t mine, const CallShape& shape);
     /// Refuses common_bits() on a rank that refuses the call it belongs to: the others'
@@ -91,31 +96,12 @@ class HostMemory {
     /// Makes progress of MPI, of what has started and of what is beside; returns true if one of the
     /// last two made any.
     bool let_others_go_on() const;
-    /// Begins an allreduce that nobody waits for, on all ranks; advance_started() is called until
-    /// it is complete or fails, before the next call.
-    void start_allreduce(const Binding& binding, const CallShape& shape);
-    void start_bcast(void* data, std::size_t size_bytes, int root);
-    void start_reduce(const Binding& binding, const CallShape& shape, int root);
-    /// Replaces start_allreduce() on a rank that cannot take part: the others' call ends with
-    /// peer_failed.
-    void start_allreduce_refusal(const CallShape& shape, Code reason);
-    /// Replaces start_bcast() on a root that has nothing to give: the others' call ends with
-    /// peer_failed.
-    void start_bcast_refusal(std::size_t size_bytes, Code reason);
+    /// Begins an allreduce, or a call with a root, that nobody waits for, on all ranks;
+    /// advance_started() is called until it is complete or fails, before the next call.
+    void start(CallKind kind, const Binding& binding, const CallShape& shape, int root = 0);
+    /// Replaces start() on a rank that cannot take part, as refuse() does.
+    void start_refusal(CallKind kind, const CallShape& shape, Code reason);
     Result<Progress> advance_started();
-    /// Refuses an allreduce of the shape that this rank cannot take part in, or another call in
-    /// pieces that begins as one: the others' call ends with peer_failed.
-    void refuse(Collective collective, const CallShape& shape, Code reason);
-    /// Refuses a broadcast or a reduction in the same way.
-    void refuse_bcast(std::size_t size_bytes, Code reason);
-    void refuse_reduce(std::size_t size_bytes, Code reason);
-    Status barrier();
-    /// Runs a broadcast. Only the root's memory is used.
-    Status bcast(void* data, std::size_t size_bytes, int root);
-    Status reduce(const Binding& binding, const CallShape& shape, int root);
-    Status allgather(const Binding& binding, std::size_t block_bytes);
-    /// Runs a reduce-scatter. `shape` is that of all blocks together.
-    Status reduce_scatter(const Binding& binding, const CallShape& shape);
 
   private:
     /// Calls whose pieces go through all of the blocks (SegmentGroup::piece_slot) ask for so much.
@@ -123,20 +109,28 @@ class HostMemory {
 
     using Call = std::variant<OneHostCall, OneHostReduceCall, OneHostBcastCall>;
 
-    static OneHostReduceCall reduce_call(const Binding& binding, const CallShape& shape, int root);
-    static OneHostBcastCall bcast_call(void* data, std::size_t size_bytes, int root);
+    /// BlockUse says how much a call moves through blocks, and how large ones it could use; none if
+    /// it needs no blocks.
+    struct BlockUse {
+        std::size_t moved_bytes = 0;
+        std::size_t bytes = 0;
+    };
+    BlockUse block_use_of(CallKind kind, const CallShape& shape, bool is_started) const;
+    static OneHostBcastCall bcast_call(const Binding& binding, const CallShape& shape, int root);
+    OneHostReduceCall reduce_call(const Binding& binding, const CallShape& shape, int root) const;
+    Status run_other(CallKind kind, const Binding& binding, const CallShape& shape, int root);
+    Status barrier();
+    Status allgather(const Binding& binding, const CallShape& shape);
+    Status reduce_scatter(const Binding& binding, const CallShape& shape);
     void start(const Call& call, std::size_t growth_bytes);
     Startable& start(const Call& call);
     /// Returns an allreduce of nothing.
     static OneHostCall empty_call(std::uint64_t signature);
     Status run_empty(std::uint64_t signature) { return allreduce_.run(empty_call(signature)); }
-    /// Grows blocks, if that is worth it, for a call that moves so many bytes and could use blocks
-    /// of `bytes` each.
-    Status have_blocks_for(std::size_t moved_bytes, std::size_t bytes) {
-        const std::size_t worth = worth_after(moved_bytes, bytes);
-        return worth <= served_bytes_ ? Status() : grow_blocks(worth);
-    }
-    std::size_t worth_after(std::size_t moved_bytes, std::size_t bytes);
+    /// Counts what a call moves, and returns how large blocks are worth it for such a call.
+    std::size_t worth_after(const BlockUse& use);
+    /// Grows blocks for such a call, if that is worth it.
+    Status have_blocks(const BlockUse& use);
     Status grow_blocks(std::size_t bytes);
     /// A Growth is the call in which ranks agree on larger blocks; `wanted` is 0 if there is none.
     struct Growth {
@@ -147,7 +141,6 @@ class HostMemory {
     Growth growth_for(std::size_t bytes);
     static OneHostCall call_of(Growth& growth);
     Status take_growth(const Growth& growth);
-    std::size_t useful_block_bytes(std::size_t vector_bytes) const;
     std::size_t grant(std::size_t wanted);
     Status allocate(const SegmentGroup::BlockExtents& extents);
     std::size_t least_bytes() const;

@@ -52,10 +52,19 @@ void OneHost::settings_changed(const std::shared_ptr<const DiscoveredTree>&) {
         may_open_ ? one_host_element_bytes(comm_.rank_count(), settings_.current()) : 0;
 }
 
-bool OneHost::is_slower(Collective collective, const CallShape& shape, int rank_count) {
-    if (collective != Collective::allgather || rank_count <= 0) return false;
-    const std::uint64_t block_bytes = shape.size_bytes() / static_cast<std::uint64_t>(rank_count);
-    return block_bytes > most_allgather_bytes(rank_count);
+bool OneHost::is_slower(CallKind kind, const CallShape& shape, int rank_count) {
+    const std::uint64_t bytes = shape.size_bytes();
+    const bool are_two = rank_count == 2;
+    switch (kind) {
+        case CallKind::allgather:
+            return are_two && bytes / 2 > (32 << 10);
+        case CallKind::bcast:
+            return are_two ? bytes > (8 << 10) : bytes < 512 || bytes > (64 << 10);
+        case CallKind::reduce:
+            return !are_two && (bytes < 128 || bytes > (16 << 10));
+        default:
+            return false;
+    }
 }
 
 /// Where only the progress thread ends the operation, only long vectors are worth the times that it
@@ -72,9 +81,9 @@ bool OneHost::may_start(const CallShape& shape) const {
 /// The MPI library's own ops are for allreduces.
 WayOffer OneHost::offers(const WayQuestion& question) {
     const CallShape& shape = question.shape;
-    const bool fits = question.collective == Collective::allreduce || !shape.by_mpi();
-    if (!fits || is_slower(question.collective, shape, comm_.rank_count())) return {};
-    const bool is_there = question.blocking ? open() : may_start(shape);
+    const bool fits = collective_of(question.kind) == Collective::allreduce || !shape.by_mpi();
+    if (!fits || is_slower(question.kind, shape, comm_.rank_count())) return {};
+    const bool is_there = question.waits() ? open() : may_start(shape);
     return {.exact = is_there && takes(shape)};
 }
 
@@ -85,7 +94,7 @@ WayOffer OneHost::foreseen(const WayQuestion& question) const {
 Status OneHost::run(const WayCall& call) {
     if (call.refusal == nullptr)
         return allreduce(binding_of(call.arguments, call.shape), call.shape, call.asked);
-    refuse(Collective::allreduce, call.shape, call.refusal->code(), call.asked);
+    refuse(CallKind::allreduce, call.shape, call.refusal->code(), call.asked);
     return *call.refusal;
 }
 
@@ -164,7 +173,7 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape, bool a
     if (!asked) GRADCOLL_TRY(all_on_devices(shape, false).status());
     return counted(
         {CallKind::allreduce, shape, shape.size_bytes(), binding.input == binding.output},
-        [&] { return engine_->allreduce(binding, shape); });
+        [&] { return engine_->run(CallKind::allreduce, binding, shape); });
 }
 
 bool OneHost::answers_with_refusal(const CallShape& shape, Code reason) {
@@ -174,27 +183,18 @@ bool OneHost::answers_with_refusal(const CallShape& shape, Code reason) {
     return true;
 }
 
-void OneHost::refuse(Collective collective, const CallShape& shape, Code reason, bool asked) {
-    if (collective == Collective::allreduce && !asked && answers_with_refusal(shape, reason))
-        return;
+void OneHost::refuse(CallKind kind, const CallShape& shape, Code reason, bool asked) {
+    if (kind == CallKind::allreduce && !asked && answers_with_refusal(shape, reason)) return;
     if (!turns_.all_are_over()) wait_for_turn();
-    engine_->refuse(collective, shape, reason);
-}
-
-void OneHost::refuse(CallKind kind, const CallShape& shape, Code reason) {
-    if (!turns_.all_are_over()) wait_for_turn();
-    if (kind == CallKind::bcast)
-        engine_->refuse_bcast(shape.size_bytes(), reason);
-    else
-        engine_->refuse_reduce(shape.size_bytes(), reason);
+    engine_->refuse(kind, shape, reason);
 }
 
 Result<Progress> OneHost::advance(const Operation& operation) {
     return turns_.advance(*engine_, operation.turn, [&] {
         if (operation.refusal == Code::ok)
-            engine_->start_allreduce(operation.binding, operation.shape);
+            engine_->start(CallKind::allreduce, operation.binding, operation.shape);
         else
-            engine_->start_allreduce_refusal(operation.shape, operation.refusal);
+            engine_->start_refusal(CallKind::allreduce, operation.shape, operation.refusal);
     });
 }
 
@@ -231,30 +231,19 @@ void OneHost::wait_for_turn() {
         if (!engine_->let_others_go_on()) sched_yield();
 }
 
-Status OneHost::barrier() {
-    return counted({CallKind::barrier, shape_of_bytes(0), 0}, [&] { return engine_->barrier(); });
+/// Returns how many bytes this rank puts into the memory.
+std::uint64_t OneHost::bytes_given(CallKind kind, const CallShape& shape, int root) const {
+    const bool is_root = root == comm_.rank();
+    const bool takes =
+        has(kind, CallTrait::to_root) ? is_root : has(kind, CallTrait::from_root) && !is_root;
+    if (takes) return 0;
+    return gathers(kind) ? shape.size_bytes() / static_cast<std::uint64_t>(comm_.rank_count())
+                         : shape.size_bytes();
 }
 
-Status OneHost::bcast(void* data, std::size_t size_bytes, int root) {
-    return counted(
-        {CallKind::bcast, shape_of_bytes(size_bytes), root == comm_.rank() ? size_bytes : 0},
-        [&] { return engine_->bcast(data, size_bytes, root); });
-}
-
-Status OneHost::reduce(const Binding& binding, const CallShape& shape, int root) {
-    return counted({CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes()},
-                   [&] { return engine_->reduce(binding, shape, root); });
-}
-
-Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
-    const auto ranks = static_cast<std::size_t>(comm_.rank_count());
-    return counted({CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes},
-                   [&] { return engine_->allgather(binding, block_bytes); });
-}
-
-Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
-    return counted({kind, shape, shape.size_bytes()},
-                   [&] { return engine_->reduce_scatter(binding, shape); });
+Status OneHost::run(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
+    return counted({kind, shape, bytes_given(kind, shape, root)},
+                   [&] { return engine_->run(kind, binding, shape, root); });
 }
 
 const WayInfo& one_host_way() {

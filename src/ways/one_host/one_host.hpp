@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <memory>
 
 #include "collectives/plan/plan.hpp"
@@ -65,14 +64,15 @@ class OneHost final : public Way {
     /// Answers all_on_devices() for a rank that cannot take part in the call: if the others ask,
     /// they get `reason`, with peer_failed. Returns whether they ask.
     bool answers_with_refusal(const CallShape& shape, Code reason);
-    /// Runs and counts a call, if open() and takes(). `asked` says that all_on_devices() has been
-    /// called for it. Collective. Allocates nothing. Errors: those of all_on_devices().
+    /// Runs and counts a call, if open() and takes(); HostMemory::run() says what it needs. `asked`
+    /// says that all_on_devices() has been called for an allreduce. Collective, and all calls have
+    /// one order. Allocates nothing. Errors: those of all_on_devices(); OneHostBcast and its kin
+    /// say who gets one, and what is alike on all ranks.
     Status allreduce(const Binding& binding, const CallShape& shape, bool asked = false);
+    Status run(CallKind kind, const Binding& binding, const CallShape& shape, int root = 0);
     /// Refuses a call that this rank cannot take part in: the others' call ends with peer_failed,
     /// naming the reason. `shape` is that of the whole vector, `asked` as in allreduce().
-    void refuse(Collective collective, const CallShape& shape, Code reason, bool asked = false);
-    /// Refuses a broadcast or reduction: those that wait for this rank get the error.
-    void refuse(CallKind kind, const CallShape& shape, Code reason);
+    void refuse(CallKind kind, const CallShape& shape, Code reason, bool asked = false);
     /// An Operation is an allreduce that nobody waits for here. The thread whose turn it is to make
     /// calls begins it; then any thread advances it, as a StartedCall. All ranks begin them in the
     /// same order.
@@ -91,38 +91,14 @@ class OneHost final : public Way {
     /// Advances an operation; it is idle also while it is not its turn. Errors end it: those of
     /// allreduce().
     Result<Progress> advance(const Operation& operation);
-    /// Runs a barrier as allreduce() runs its call; so do the calls below, and all have one order.
-    /// OneHostBcast and its kin say who gets an error, and what is alike on all ranks.
-    Status barrier();
-    /// Returns whether bcast() was measured to be faster than the MPI library's, as
-    /// is_good_for_reduce() does for reduce(). The MPI library copies long vectors once from
-    /// process to process, and its tree of short messages keeps fewer of many ranks waiting
-    /// (docs/decisions/018-more-collectives.md).
-    static constexpr bool is_good_for_bcast(std::size_t size_bytes, int rank_count) {
-        if (rank_count == 2) return size_bytes <= (std::size_t{8} << 10);
-        return size_bytes >= 512 && size_bytes <= (std::size_t{64} << 10);
-    }
-    static constexpr bool is_good_for_reduce(std::size_t size_bytes, int rank_count) {
-        return rank_count == 2 || (size_bytes >= 128 && size_bytes <= (std::size_t{16} << 10));
-    }
-    /// Returns the size of the largest block of an allgather that goes this way. More than two
-    /// ranks copy into caches that are shared.
-    static constexpr std::size_t most_allgather_bytes(int rank_count) {
-        return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
-    }
-    /// Returns whether an allgather, whose blocks together have this shape, is faster in the MPI
-    /// library.
-    static bool is_slower(Collective collective, const CallShape& shape, int rank_count);
+    /// Returns whether the MPI library was measured to do calls of the kind and length faster. It
+    /// copies long vectors once from process to process, its tree of short messages keeps fewer of
+    /// many ranks waiting (docs/decisions/018-more-collectives.md), and more than two ranks copy
+    /// into caches that are shared.
+    static bool is_slower(CallKind kind, const CallShape& shape, int rank_count);
     /// Returns whether this way takes an exact allreduce that cannot wait for other ranks: the
     /// memory must be there already. All ranks get the same answer.
     bool may_start(const CallShape& shape) const;
-    Status bcast(void* data, std::size_t size_bytes, int root);
-    /// The output matters on the root alone, and is null elsewhere.
-    Status reduce(const Binding& binding, const CallShape& shape, int root);
-    /// Runs an allgather. In place, input and output are the same vector of all blocks.
-    Status allgather(const Binding& binding, std::size_t block_bytes);
-    /// Runs a reduce-scatter, which is counted as `kind`. `shape` is that of all blocks together.
-    Status reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape);
 
   private:
     /// Told holds what is counted and told of one call.
@@ -139,6 +115,7 @@ class OneHost final : public Way {
     template <class Run>
     Status observed(const Told& call, Run& run);
     double predicted_us(const Told& call) const;
+    std::uint64_t bytes_given(CallKind kind, const CallShape& shape, int root) const;
     void wait_for_turn();
     bool asks_where(const CallShape& shape);
     void count_begun(const CallShape& shape, CallKind kind);

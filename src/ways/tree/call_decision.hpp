@@ -4,12 +4,19 @@
 
 #include <cstdint>
 
+#include "base/call_kind.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/plan/plan.hpp"
 #include "settings/settings.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
+
+/// Returns what a plan for calls of the kind does.
+constexpr Collective collective_of(CallKind kind) {
+    if (!has(kind, CallTrait::in_blocks)) return Collective::allreduce;
+    return gathers(kind) ? Collective::allgather : Collective::reduce_scatter_block;
+}
 
 /// A CallKey tells the shapes of one communicator's calls apart while its settings stay the same.
 /// It holds only facts that all ranks know alike, but for `in_place`, which changes nothing that

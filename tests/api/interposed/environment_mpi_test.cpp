@@ -47,8 +47,10 @@ json report_of(const std::string& name) {
 }
 
 TEST(InterposedEnvironment, AReportMakesEveryCallBeOffered) {
-    for (int kind = 0; kind < GC_CALL_START; ++kind)
-        EXPECT_EQ(connected().least(static_cast<GC_Intercepted>(kind)), 0) << kind;
+    for (int kind = 0; kind < GC_CALL_COMPLETE; ++kind) {
+        if (kind == GC_CALL_START) continue;
+        EXPECT_EQ(connected().least(static_cast<GC_Call_kind>(kind)), 0) << kind;
+    }
 }
 
 TEST(InterposedEnvironment, SumsBetweenMinAndMaxAreCompressed) {

@@ -59,7 +59,7 @@ class HostCalls : public testing::Test {
 
 TEST(HostCallsByUse, EmptyVectorsAreNotOfferedBecauseMpiDoesNotWaitForThem) {
     if (alone()) return;
-    for (const GC_Intercepted call : {GC_CALL_ALLREDUCE, GC_CALL_BCAST, GC_CALL_REDUCE})
+    for (const GC_Call_kind call : {GC_CALL_ALLREDUCE, GC_CALL_BCAST, GC_CALL_REDUCE})
         EXPECT_EQ(connected().least(call), 1) << call;
     EXPECT_EQ(connected().least(GC_CALL_BARRIER), 0);
 }

@@ -279,7 +279,7 @@ TEST(Interposed, TheGateLetsThroughWhatCouldBeServed) {
     EXPECT_EQ(table.least(GC_CALL_REDUCE_SCATTER_BLOCK), 1);
     EXPECT_EQ(table.least(GC_CALL_ALLGATHER), never)
         << "by default only one host's memory serves it";
-    for (const GC_Intercepted call : {GC_CALL_BARRIER, GC_CALL_BCAST, GC_CALL_REDUCE})
+    for (const GC_Call_kind call : {GC_CALL_BARRIER, GC_CALL_BCAST, GC_CALL_REDUCE})
         EXPECT_EQ(table.least(call), never) << "only one host's memory serves it";
 }
 

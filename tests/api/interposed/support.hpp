@@ -20,7 +20,7 @@ class Table {
     Table(const GC_Interposer_table* table, const GC_Gate* gate) : table_(table), gate_(gate) {}
 
     const GC_Interposer_table* operator->() const { return table_; }
-    std::int64_t least(GC_Intercepted kind) const { return gate_->least_count[kind]; }
+    std::int64_t least(GC_Call_kind kind) const { return gate_->least_count[kind]; }
 
     Answer allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) const {

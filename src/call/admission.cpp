@@ -4,16 +4,15 @@
 
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "attach/attachments.hpp"
 #include "attach/offered_comm.hpp"
 #include "base/log.hpp"
 #include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
+#include "call/claims.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/residual_handle.hpp"
-#include "comm/agreement.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "mpi/signature.hpp"
 #include "mpi/type_mark.hpp"
@@ -49,21 +48,6 @@ Status cannot_pass_with_residual(PassReason reason) {
     return {Code::invalid_type, fmt::format("with a residual, {}", text_of(reason))};
 }
 
-std::string residual_text(const GC_Residual_s* residual) {
-    if (residual == nullptr) return "none";
-    const ResidualIdentity& identity = residual->residual->identity();
-    return fmt::format("{} of {}", identity.count, name_of(identity.type));
-}
-
-/// Returns the text of a claim. It has only the first word of the message, which names the
-/// argument: the rest may hold addresses, which differ between ranks.
-std::string outcome_text(const Status& complaint) {
-    if (complaint.ok()) return "nothing is wrong";
-    return "wrong " + complaint.message().substr(0, complaint.message().find(' '));
-}
-
-constexpr std::string_view arguments_claim = "the outcome of the argument check";
-
 /// Admission takes a call through the steps of admit(); each step relies on those before it.
 class Admission {
   public:
@@ -72,7 +56,7 @@ class Admission {
         check();
         if (entry().with_residual) check_residual();
         find_context();
-        if (gathers() || !call_.shape.is_lasting) check_committed();
+        if (moves_data(kind()) || !call_.shape.is_lasting) check_committed();
         compare_claims();
         if (call_.error.ok()) check_anywhere();
         if (call_.error.ok()) decide();
@@ -80,22 +64,23 @@ class Admission {
 
   private:
     const Entry& entry() const { return *call_.entry; }
+    CallKind kind() const { return entry().kind; }
     /// Returns whether ranks compare claims on communicators that have the settings of the process.
     bool is_compared() const {
-        return entry().may_wait && process_settings().check == CheckLevel::collective;
+        return entry().may_wait() && process_settings().check == CheckLevel::collective;
     }
-    bool gathers() const { return entry().collective == Collective::allgather; }
-    /// Returns whether it is a kind of allreduce that the memory of one host can serve.
-    bool is_waited_allreduce() const {
-        return entry().collective == Collective::allreduce && entry().may_wait &&
-               !entry().persistent;
+    bool gathers() const { return gradcoll::gathers(kind()); }
+    /// Returns whether the call adds and may go over a tree, so that the settings of sums hold.
+    bool sums_over_tree() const {
+        return has(kind(), CallTrait::reduces) && !has(kind(), CallTrait::only_one_host);
     }
     bool may_go_over_one_host() const {
-        return is_waited_allreduce() && !entry().with_residual &&
+        return kind() == CallKind::allreduce && !entry().with_residual &&
                (!entry().offered || one_host_is_allowed());
     }
 
     void check();
+    void pass_by_size();
     Status check_memory(int blocks);
     void spread(BufferPair& buffers) const;
     Status settle_overlap(const BufferPair& buffers);
@@ -112,7 +97,6 @@ class Admission {
     }
     void check_anywhere();
     void settle_anywhere();
-    std::vector<Claim> claims() const;
     bool is_about_own_buffers() const;
     bool is_kept() const;
     void keep();
@@ -133,24 +117,37 @@ class Admission {
 };
 
 /// Checks the arguments, classifies the call and locates its buffers. On intercommunicators blocks
-/// are counted otherwise: calls there pass, and the MPI library checks their buffers.
+/// are counted otherwise, and roots mean something else: calls there pass, and the MPI library
+/// checks their arguments.
 void Admission::check() {
-    if (complaint_.ok()) complaint_ = check_handles(entry().collective, call_.arguments);
+    const bool has_root = has(kind(), CallTrait::from_root | CallTrait::to_root);
+    if (has_root && rank_count_of(call_.arguments.comm) == 0) {
+        shape_reason_ = PassReason::intercommunicator;
+        return;
+    }
+    if (complaint_.ok()) complaint_ = check_handles(kind(), call_.arguments);
     if (!complaint_.ok()) return;
-    const bool in_blocks = entry().collective != Collective::allreduce;
+    const bool in_blocks = has(kind(), CallTrait::in_blocks);
     const int blocks = in_blocks ? rank_count_of(call_.arguments.comm) : 1;
-    Classified classified = classify(entry().collective, call_.arguments, blocks);
+    Classified classified = classify(kind(), call_.arguments, blocks);
     const bool only_one_host = classified.shape.by_mpi();
     if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
     if (!classified.passes()) call_.shape = classified.shape;
     shape_reason_ = classified.pass_reason;
-    // Calls of the GC_ API go on, to find out whether the others' vectors are empty, too.
-    if (entry().offered && shape_reason_ == PassReason::none && call_.shape.count == 0)
-        shape_reason_ = PassReason::empty_vector;
+    if (shape_reason_ == PassReason::none) pass_by_size();
     if (blocks == 0)
         shape_reason_ = PassReason::intercommunicator;
     else
         complaint_ = check_memory(blocks);
+}
+
+void Admission::pass_by_size() {
+    // Calls of the GC_ API go on, to find out whether the others' vectors are empty, too.
+    if (entry().offered && call_.shape.count == 0 && !has(kind(), CallTrait::no_buffers))
+        shape_reason_ = PassReason::empty_vector;
+    else if (has(kind(), CallTrait::only_one_host) &&
+             OneHost::is_slower(kind(), call_.shape, rank_count_of(call_.arguments.comm)))
+        shape_reason_ = PassReason::slower_on_one_host;
 }
 
 Status Admission::check_memory(int blocks) {
@@ -159,7 +156,7 @@ Status Admission::check_memory(int blocks) {
         shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
     // An allgather's input is this rank's own affair, too; its output is like that of all ranks.
     complaint_reason_ = PassReason::unusable_buffer;
-    GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
+    GRADCOLL_TRY(find_buffers(kind(), call_.arguments, blocks, item_bytes, buffers));
     if (call_.shape.is_packed) spread(buffers);
     GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
     if (is_in_place(call_.arguments))
@@ -167,11 +164,17 @@ Status Admission::check_memory(int blocks) {
     else
         GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
     // The memory of derived types matters only if this rank has to copy to pass the call.
-    if (shape_reason_ != PassReason::none && entry().reach == Reach::host_and_devices &&
+    if (shape_reason_ != PassReason::none && sums_over_tree() &&
+        entry().reach == Reach::host_and_devices &&
         (!entry().offered || may_have_memory_that_mpi_refuses()))
         call_.memory = memory_of(call_.arguments);
     // The input may lie in the gaps of the output, and the other way round.
     if (call_.shape.is_packed && buffers.send.data != buffers.receive.data) return {};
+    if (has(kind(), CallTrait::to_root)) {
+        const Status apart = check_disjoint(buffers);
+        if (!apart.ok()) complaint_reason_ = PassReason::aliased_buffer;
+        return apart;
+    }
     return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
 }
 
@@ -216,7 +219,7 @@ void Admission::check_residual() {
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
     const bool may_attach =
-        entry().may_wait && (complaint_.ok() || is_compared() || is_about_own_buffers());
+        entry().may_wait() && (complaint_.ok() || is_compared() || is_about_own_buffers());
     // What one rank sums is rounded as what many do.
     const bool sums_alone = is_anywhere() && rank_count_of(call_.arguments.comm) == 1;
     if (entry().offered && !sums_alone) return find_context_of_offer(may_attach);
@@ -228,23 +231,24 @@ void Admission::find_context() {
     }
     call_.context = std::move(found).value();
     if (call_.context == nullptr) {
-        comm_reason_ = entry().may_wait ? PassReason::intercommunicator : PassReason::not_attached;
+        comm_reason_ =
+            entry().may_wait() ? PassReason::intercommunicator : PassReason::not_attached;
         return;
     }
-    if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
+    if (!entry().sets_up()) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (call_.alone && (gathers() || !entry().may_wait || call_.shape.is_packed))
+    if (call_.alone && (gathers() || !entry().may_wait() || call_.shape.is_packed))
         comm_reason_ = PassReason::single_rank;
 }
 
 void Admission::find_context_of_offer(bool may_attach) {
-    const bool is_lossy_kind = !gathers() && may_be_lossy(process_settings(), call_.shape);
+    const bool is_lossy_kind = sums_over_tree() && may_be_lossy(process_settings(), call_.shape);
     const bool has_shape = shape_reason_ == PassReason::none;
-    const bool is_routed_once = !entry().persistent;
-    const bool is_long = OneHost::is_slower(entry().collective, call_.shape,
-                                            gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    const bool is_routed_once = !entry().sets_up();
+    const bool is_long =
+        gathers() && OneHost::is_slower(kind(), call_.shape, rank_count_of(call_.arguments.comm));
     const bool fits_one_host = is_routed_once && !is_lossy_kind && !is_long &&
-                               (is_waited_allreduce() || !call_.shape.by_mpi());
+                               (kind() == CallKind::allreduce || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
                                .may_be_lossy = is_lossy_kind,
@@ -253,18 +257,19 @@ void Admission::find_context_of_offer(bool may_attach) {
                                .fits_one_host = has_shape && fits_one_host,
                                .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
     call_.context = std::move(found.context);
-    comm_reason_ = found.pass_reason;
+    comm_reason_ =
+        has(kind(), CallTrait::only_one_host) ? of_one_host(found.pass_reason) : found.pass_reason;
     // A reduction by the MPI library's op passes for that reason, whatever its length.
     if (call_.shape.by_mpi() && comm_reason_ == PassReason::short_vector)
         comm_reason_ = call_.shape.mpi_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
-    if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
+    if (entry().sets_up()) comm_reason_ = PassReason::persistent_without_threads;
 }
 
 void Admission::check_committed() {
     if (!complaint_.ok() || call_.context == nullptr) return;
     complaint_reason_ = PassReason::wrong_arguments;
-    complaint_ = gradcoll::check_committed(entry().collective, call_.arguments,
+    complaint_ = gradcoll::check_committed(kind(), call_.arguments,
                                            call_.context->identity().private_comm());
     if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
 }
@@ -282,8 +287,8 @@ Status Admission::mark() {
 
 /// Compares claims. This comes before any way out that a rank takes because of its own arguments.
 void Admission::compare_claims() {
-    if (call_.context != nullptr && entry().may_wait && call_.context->settings().checks_calls())
-        call_.error = call_.context->settings().check_alike(claims());
+    if (call_.context != nullptr && entry().may_wait() && call_.context->settings().checks_calls())
+        call_.error = call_.context->settings().check_alike(claims_of(call_, complaint_, aliased_));
 }
 
 /// Returns whether gc_reproducible=anywhere holds for the call, which may be found not to be one of
@@ -291,7 +296,7 @@ void Admission::compare_claims() {
 bool Admission::is_anywhere() const {
     const Settings& settings =
         call_.context != nullptr ? call_.context->settings().current() : process_settings();
-    return settings.anywhere && !gathers();
+    return settings.anywhere && sums_over_tree();
 }
 
 /// Refuses what cannot be the same anywhere; no such call ever passes. The answer is the same on
@@ -302,24 +307,8 @@ void Admission::check_anywhere() {
     if (reason == PassReason::empty_vector) return;
     call_.error = check_same_anywhere(call_.shape, reason, call_.arguments.op,
                                       rank_count_of(call_.arguments.comm));
-    if (call_.error.ok() && is_anywhere_of_floats() &&
-        (entry().persistent || entry().with_residual))
+    if (call_.error.ok() && is_anywhere_of_floats() && (entry().sets_up() || entry().with_residual))
         call_.error = only_blocking_anywhere();
-}
-
-/// Returns as many claims for every kind of call, as ranks may have made different ones.
-std::vector<Claim> Admission::claims() const {
-    CallTexts texts = texts_of(entry().collective, call_.arguments);
-    if (entry().unequal_blocks)
-        texts.count = fmt::format("blocks of different sizes ({:x})", *entry().unequal_blocks);
-    std::string outcome = outcome_text(complaint_);
-    if (complaint_.ok() && aliased_ != PassReason::none) outcome = text_of(aliased_);
-    return {{"the call", entry().name},
-            {gathers() ? "the size of a block" : "count", std::move(texts.count)},
-            {"datatype", std::move(texts.datatype)},
-            {"op", std::move(texts.op)},
-            {"the residual", residual_text(entry().residual)},
-            {arguments_claim, std::move(outcome)}};
 }
 
 /// Returns the reason to pass that comes first. The order is: wrong arguments, what all ranks know
@@ -345,9 +334,9 @@ PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
         return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
                                                     : PassReason::needs_one_host;
-    if (!entry().may_wait && call_.context->settings().current().reproducible)
+    if (!entry().may_wait() && call_.context->settings().current().reproducible)
         return PassReason::nonblocking_in_another_order;
-    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+    if (!entry().may_wait() && !call_.context->identity().all_ranks_have_threads())
         return PassReason::nonblocking_without_threads;
     return call_.context->has_tree() ? PassReason::none : PassReason::not_attached;
 }
@@ -356,7 +345,7 @@ PassReason Admission::way_out_of_tree() const {
 /// the other ranks take part in it.
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
-                                          : complaint_reason_ == PassReason::unusable_buffer;
+                                          : complaint_reason_ != PassReason::wrong_arguments;
     return is_wrong && !entry().with_residual;
 }
 
@@ -371,19 +360,19 @@ void Admission::decide() {
 /// Follows the other ranks as far as all ranks know the way. Where the MPI library serves them they
 /// cannot be told.
 void Admission::refuse() {
-    const bool is_aliased = complaint_.ok();
-    const PassReason reason = is_aliased ? aliased_ : complaint_reason_;
+    const PassReason reason = complaint_.ok() ? aliased_ : complaint_reason_;
+    const bool is_aliased = reason == PassReason::aliased_buffer;
     Status refusal = std::exchange(complaint_, Status());
-    if (is_aliased) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
+    if (refusal.ok()) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
     aliased_ = PassReason::none;
     find_way();
     // Ranks agree on the settings of every request of the GC_ API, whoever serves it.
-    const bool always_meet = entry().persistent && !entry().offered;
+    const bool always_meet = entry().sets_up() && !entry().offered;
     if (always_meet || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
     // Where the other ranks are told, the MPI library would wait for them if it does not refuse the
     // buffers itself, or crash, as Open MPI does with blocks and with null. If it does refuse them,
     // the program gets the error of the MPI library.
-    const bool is_looked_at = mpi_refuses_null_buffers && is_waited_allreduce();
+    const bool is_looked_at = mpi_refuses_null_buffers && kind() == CallKind::allreduce;
     const bool mpi_refuses = is_aliased || is_looked_at || call_.refusal.ok();
     if (entry().offered && mpi_refuses)
         call_.pass_reason = reason;
@@ -399,11 +388,15 @@ void Admission::find_way() {
         call_.error = {Code::unsupported,
                        fmt::format("gc_reproducible=anywhere: {}", text_of(call_.pass_reason))};
     if (call_.passes() || call_.alone) return;
-    if (!entry().persistent) {
-        call_.route = route_call(*call_.context, entry().collective, call_.arguments, call_.shape,
-                                 {.feedback = entry().with_residual,
-                                  .blocking = entry().may_wait,
-                                  .always_exact = gathers() && entry().offered});
+    if (has(kind(), CallTrait::only_one_host)) {
+        call_.route.way = &one_host_way();
+        if (!call_.context->one_host().open()) call_.pass_reason = PassReason::needs_one_host;
+        return;
+    }
+    if (!entry().sets_up()) {
+        call_.route = route_call(
+            *call_.context, kind(), call_.arguments, call_.shape,
+            {.feedback = entry().with_residual, .always_exact = gathers() && entry().offered});
         if (is_kept())
             keep();
         else if (is_anywhere_of_floats())
@@ -420,20 +413,20 @@ void Admission::find_way() {
 
 /// Lets calls that nobody waits in combine all contributions at once, or refuses them.
 void Admission::settle_anywhere() {
-    if (entry().may_wait) return;
+    if (entry().may_wait()) return;
     call_.shape.reducer = reducer_at_once(*call_.context, call_.route, call_.shape);
     if (!call_.shape.reducer) call_.error = only_blocking_anywhere();
 }
 
 /// Returns whether gc_tolerance holds for the call.
 bool Admission::is_kept() const {
-    return !gathers() && keeps_tolerance(call_.context->settings().current(), call_.shape);
+    return sums_over_tree() && keeps_tolerance(call_.context->settings().current(), call_.shape);
 }
 
 /// Keeps calls of the GC_ API, however short. A blocking one looks at the inputs before the MPI
 /// library adds them; any other looks at them over the tree, where then short ones go, too.
 void Admission::keep() {
-    if (entry().may_wait) {
+    if (entry().may_wait()) {
         if (entry().offered) call_.pass_reason = call_.route.pass_reason;
         return;
     }
@@ -465,20 +458,6 @@ Call admit(const Entry& entry, const CallArguments& arguments, Status complaint)
     Call call(entry, arguments);
     Admission(call, std::move(complaint)).run();
     return call;
-}
-
-std::vector<Claim> request_claims(const Call& call) {
-    const CallShape& shape = call.shape;
-    const std::string kind = shape.by_mpi()
-                                 ? std::to_string(shape.kind)
-                                 : fmt::format("{} of {}", name_of(shape.op), name_of(shape.type));
-    return {{"count", std::to_string(shape.count)}, {"op and datatype", kind}};
-}
-
-Status agree_on_arguments(const Call& call, const Status& mine) {
-    std::vector<Claim> claims = request_claims(call);
-    claims.push_back({arguments_claim, outcome_text(mine)});
-    return agree_on(call.context->identity().private_comm(), claims);
 }
 
 }  // namespace gradcoll
