@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <smpi/smpi.h>
 
+#include <simgrid/version.h>
 #include <algorithm>
 #include <chrono>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
+#include <string_view>
 
 namespace gradcoll::simulate {
 namespace {
@@ -62,6 +64,15 @@ void place_ranks(const Scene& scene, const std::vector<RankBody>& bodies, const 
     }
 }
 
+/// Returns the setting as this SimGrid names it: before 3.34 `precision/timing` was
+/// `surf/precision`.
+std::string named_here(const std::string& setting) {
+    constexpr std::string_view key = "precision/timing:";
+    constexpr bool has_old_name = SIMGRID_VERSION < 33400;
+    return has_old_name && setting.starts_with(key) ? "surf/precision:" + setting.substr(key.size())
+                                                    : setting;
+}
+
 }  // namespace
 
 const std::vector<std::string>& default_settings() {
@@ -82,7 +93,8 @@ std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodi
     int count = 2;
     simgrid::s4u::Engine engine(&count, arguments);
     for (const std::string& setting : default_settings()) simgrid::s4u::Engine::set_config(setting);
-    for (const std::string& setting : scene.settings) simgrid::s4u::Engine::set_config(setting);
+    for (const std::string& setting : scene.settings)
+        simgrid::s4u::Engine::set_config(named_here(setting));
     SMPI_init();
     engine.load_platform(scene.platform_path);
     std::vector<Moments> moments(bodies.size());

@@ -12,7 +12,7 @@ namespace gradcoll::simulate {
 struct Scene {
     std::string platform_path;
     std::vector<std::string> hosts;     ///< by rank
-    std::vector<std::string> settings;  ///< "KEY:VALUE" of SimGrid, after the defaults
+    std::vector<std::string> settings;  ///< "KEY:VALUE" of SimGrid 4, after the defaults
 };
 
 /// Returns SimGrid's settings unless Scene::settings override them: bandwidth and latency of the
