@@ -172,6 +172,12 @@ typedef const GC_Interposer_table* (*GC_Interposer_connect_function)(unsigned ve
 void GC_Interposer_announce(unsigned version);
 typedef void (*GC_Interposer_announce_function)(unsigned version);
 
+/* libgradcoll_pmpi exports this. Counts the names for intercepted calls in the MPI libraries of
+ * this process that the interposer does not define, so that calls with them pass. Writes some of
+ * them to `text`, with commas between, as far as `size` bytes (one or more) reach. Thread safe. */
+int GC_Interposer_uncovered(char* text, size_t size) __attribute__((visibility("default")));
+typedef int (*GC_Interposer_uncovered_function)(char* text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,19 +32,21 @@
         fast(NAME_##spelling, GC_BARE ARGUMENTS);          \
     }
 #define GC_BARE(...) __VA_ARGS__
-#define DEFINE_SPELLINGS(lower, UPPER, fast, ARGUMENTS, ...) \
-    GC_MANGLINGS(GC_DEFINE_SPELLING, lower, UPPER, fast, ARGUMENTS, __VA_ARGS__)
+#define DEFINE_SPELLINGS(MANGLINGS, lower, UPPER, fast, ARGUMENTS, ...) \
+    MANGLINGS(GC_DEFINE_SPELLING, lower, UPPER, fast, ARGUMENTS, __VA_ARGS__)
 
 /* Defines the type of a call, both halves and all spellings. PARAMETERS are in brackets, too.
- * `slow_body` is the slow half: statements with the parameters and `name`. */
-#define GC_DEFINE_CALL(lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, slow_body) \
-    typedef void Of_##lower PARAMETERS;                                             \
-    static SLOW_HALF void slow_##lower(GC_BARE PARAMETERS, Name name) {             \
-        slow_body;                                                                  \
-    }                                                                               \
-    FAST_HALF void lower##_named(Name name, GC_BARE PARAMETERS) {                   \
-        FAST(Of_##lower, kind, count, slow_##lower, GC_BARE ARGUMENTS);             \
-    }                                                                               \
-    DEFINE_SPELLINGS(lower, UPPER, lower##_named, ARGUMENTS, GC_BARE PARAMETERS)
+ * `slow_body` is the slow half: statements with the parameters and `name`. GC_DEFINE_CALL_AS takes
+ * the manglings that the row of names.def has. */
+#define GC_DEFINE_CALL(...) GC_DEFINE_CALL_AS(GC_MANGLINGS, __VA_ARGS__)
+#define GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, slow_body) \
+    typedef void Of_##lower PARAMETERS;                                                           \
+    static SLOW_HALF void slow_##lower(GC_BARE PARAMETERS, Name name) {                           \
+        slow_body;                                                                                \
+    }                                                                                             \
+    FAST_HALF void lower##_named(Name name, GC_BARE PARAMETERS) {                                 \
+        FAST(Of_##lower, kind, count, slow_##lower, GC_BARE ARGUMENTS);                           \
+    }                                                                                             \
+    DEFINE_SPELLINGS(MANGLINGS, lower, UPPER, lower##_named, ARGUMENTS, GC_BARE PARAMETERS)
 
 #endif

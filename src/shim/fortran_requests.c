@@ -29,7 +29,7 @@ static SLOW_HALF void mpi_init_named(Name name, int* ierror) {
     ((Init*)next_of(name))(code);
     if (*code == 0) load_core();
 }
-DEFINE_SPELLINGS(mpi_init, MPI_INIT, mpi_init_named, (ierror), int* ierror)
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_init, MPI_INIT, mpi_init_named, (ierror), int* ierror)
 
 static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int* provided,
                                             int* ierror) {
@@ -39,7 +39,7 @@ static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int*
     ((Init_thread*)next_of(name))(required, provided, code);
     if (*code == 0) load_core();
 }
-DEFINE_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
                  (required, provided, ierror), const int* required, int* provided, int* ierror)
 
 /* A C_request has the bytes of an MPI_Request of C. */
@@ -153,21 +153,21 @@ static SLOW_HALF void mpi_comm_set_info_named(Name name, const int* comm, const 
                    core->info_was_set(core->comm_of_fortran(*comm), core->info_of_fortran(*info)),
                    comm, info);
 }
-DEFINE_SPELLINGS(mpi_comm_set_info, MPI_COMM_SET_INFO, mpi_comm_set_info_named,
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_set_info, MPI_COMM_SET_INFO, mpi_comm_set_info_named,
                  (comm, info, ierror), const int* comm, const int* info, int* ierror)
 
 /* Defines a call that makes `newcomm` with `info`; the lists stand in brackets, `ierror` in none.
  */
-#define NEW_COMM(lower, UPPER, PARAMETERS, ARGUMENTS)                                              \
-    typedef void Of_##lower(GC_BARE PARAMETERS, int* ierror);                                      \
-    static SLOW_HALF void lower##_named(Name name, GC_BARE PARAMETERS, int* ierror) {              \
-        NEXT_THEN_TELL(                                                                            \
-            Of_##lower, enter_ungated(&mark),                                                      \
-            core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info)),     \
-            GC_BARE ARGUMENTS);                                                                    \
-    }                                                                                              \
-    DEFINE_SPELLINGS(lower, UPPER, lower##_named, (GC_BARE ARGUMENTS, ierror), GC_BARE PARAMETERS, \
-                     int* ierror)
+#define NEW_COMM(lower, UPPER, PARAMETERS, ARGUMENTS)                                          \
+    typedef void Of_##lower(GC_BARE PARAMETERS, int* ierror);                                  \
+    static SLOW_HALF void lower##_named(Name name, GC_BARE PARAMETERS, int* ierror) {          \
+        NEXT_THEN_TELL(                                                                        \
+            Of_##lower, enter_ungated(&mark),                                                  \
+            core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info)), \
+            GC_BARE ARGUMENTS);                                                                \
+    }                                                                                          \
+    DEFINE_SPELLINGS(GC_MANGLINGS, lower, UPPER, lower##_named, (GC_BARE ARGUMENTS, ierror),   \
+                     GC_BARE PARAMETERS, int* ierror)
 
 NEW_COMM(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO,
          (const int* comm, const int* info, int* newcomm), (comm, info, newcomm))
@@ -195,9 +195,9 @@ static SLOW_HALF void mpi_comm_idup_with_info_named(Name name, const int* comm, 
     if (core != NULL) core->dup_has_begun(core->comm_of_fortran(*comm));
     leave(core);
 }
-DEFINE_SPELLINGS(mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO, mpi_comm_idup_with_info_named,
-                 (comm, info, newcomm, request, ierror), const int* comm, const int* info,
-                 int* newcomm, int* request, int* ierror)
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO,
+                 mpi_comm_idup_with_info_named, (comm, info, newcomm, request, ierror),
+                 const int* comm, const int* info, int* newcomm, int* request, int* ierror)
 #endif
 
 GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, int* ierror),
@@ -220,5 +220,5 @@ static SLOW_HALF void mpi_pcontrol_named(Name name, PCONTROL_PARAMETERS(const in
     ((Pcontrol*)next_of(name))(level, a, b, c, d, e);
     leave(core);
 }
-DEFINE_SPELLINGS(mpi_pcontrol, MPI_PCONTROL, mpi_pcontrol_named, (level, a, b, c, d, e),
-                 PCONTROL_PARAMETERS(const int*))
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_pcontrol, MPI_PCONTROL, mpi_pcontrol_named,
+                 (level, a, b, c, d, e), PCONTROL_PARAMETERS(const int*))

@@ -9,6 +9,7 @@
 
 #include "shim/mpi_version.h"
 #include "shim/speaker.h"
+#include "shim/uncovered.h"
 
 GC_Gate gate;
 _Thread_local const char* inside;
@@ -46,7 +47,11 @@ static int sees_completions(void) {
 static const GC_Interposer_table* connect_if_ours(void) {
     char running[RUNNING_MPI_BYTES];
     gate.sees_completions = sees_completions();
-    if (running_mpi_is_ours(running)) return connect_to_core();
+    if (running_mpi_is_ours(running)) {
+        const GC_Interposer_table* const core = connect_to_core();
+        if (core != NULL) speak_of_uncovered();
+        return core;
+    }
     speak(
         "this interposer was built for %s %d%s%s%s, the program runs %s: inactive; preload the one "
         "built for it",

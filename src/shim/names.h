@@ -38,13 +38,13 @@
 
 /* Fortran passes everything by reference. This serves reduce_scatter, too, whose `count` is an
  * array. */
-#define F_REDUCE_PARAMETERS                                                                   \
-    const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
+#define F_REDUCE_PARAMETERS(Count)                                                              \
+    const void *sendbuf, void *recvbuf, const Count *count, const int *datatype, const int *op, \
         const int *comm
-#define F_BCAST_PARAMETERS \
-    void *buffer, const int *count, const int *datatype, const int *root, const int *comm
-#define F_TO_ROOT_PARAMETERS                                                                  \
-    const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
+#define F_BCAST_PARAMETERS(Count) \
+    void *buffer, const Count *count, const int *datatype, const int *root, const int *comm
+#define F_TO_ROOT_PARAMETERS(Count)                                                             \
+    const void *sendbuf, void *recvbuf, const Count *count, const int *datatype, const int *op, \
         const int *root, const int *comm
 #define F_GRAPH_PARAMETERS                                                                \
     const int *comm, const int *n, const int *sources, const int *degrees,                \
@@ -54,9 +54,9 @@
     const int *comm, const int *indegree, const int *sources, const int *source_weights, \
         const int *outdegree, const int *destinations, const int *destination_weights,   \
         const int *info, const int *reorder, int *newcomm
-#define F_GATHER_PARAMETERS                                                        \
-    const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
-        const int *recvcount, const int *recvtype, const int *comm
+#define F_GATHER_PARAMETERS(Count)                                                   \
+    const void *sendbuf, const Count *sendcount, const int *sendtype, void *recvbuf, \
+        const Count *recvcount, const int *recvtype, const int *comm
 
 /* Compilers write one Fortran name in these ways: the name of module mpi_f08, and, where these do
  * not lead to the C names, those of mpif.h and module mpi. */
@@ -76,23 +76,35 @@
 #define GC_MANGLINGS GC_F08_MANGLINGS
 #endif
 
+/* These names say already whose they are (mpi_allreduce_c_f08). */
+#define GC_PLAIN_MANGLINGS(X, lower, UPPER, ...) \
+    X(lower, __VA_ARGS__)                        \
+    X(lower##_, __VA_ARGS__)                     \
+    X(lower##__, __VA_ARGS__)                    \
+    X(UPPER, __VA_ARGS__)
+
 #define GC_EXPORT __attribute__((visibility("default")))
 
 #define GC_C(name, ...) GC_EXPORT int name(__VA_ARGS__);
 #define GC_F_PROTOTYPE(name, ...) GC_EXPORT void name(__VA_ARGS__);
 #define GC_FORTRAN(lower, UPPER, ...) GC_MANGLINGS(GC_F_PROTOTYPE, lower, UPPER, __VA_ARGS__)
+#define GC_FORTRAN_AS(lower, UPPER, ...) \
+    GC_PLAIN_MANGLINGS(GC_F_PROTOTYPE, lower, UPPER, __VA_ARGS__)
 #include "shim/names.def"
 #undef GC_C
 #undef GC_FORTRAN
+#undef GC_FORTRAN_AS
 #undef GC_F_PROTOTYPE
 
 typedef enum {
 #define GC_C(name, ...) NAME_##name,
 #define GC_F_INDEX(name, ...) NAME_##name,
 #define GC_FORTRAN(lower, UPPER, ...) GC_MANGLINGS(GC_F_INDEX, lower, UPPER, __VA_ARGS__)
+#define GC_FORTRAN_AS(lower, UPPER, ...) GC_PLAIN_MANGLINGS(GC_F_INDEX, lower, UPPER, __VA_ARGS__)
 #include "shim/names.def"
 #undef GC_C
 #undef GC_FORTRAN
+#undef GC_FORTRAN_AS
 #undef GC_F_INDEX
     NAME_COUNT
 } Name;

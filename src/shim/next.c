@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void* _Atomic next_functions[NAME_COUNT];
 
@@ -12,8 +13,20 @@ static const char* const names[NAME_COUNT] = {
 #define GC_C(name, ...) #name,
 #define GC_F_STRING(name, ...) #name,
 #define GC_FORTRAN(lower, UPPER, ...) GC_MANGLINGS(GC_F_STRING, lower, UPPER, __VA_ARGS__)
+#define GC_FORTRAN_AS(lower, UPPER, ...) GC_PLAIN_MANGLINGS(GC_F_STRING, lower, UPPER, __VA_ARGS__)
 #include "shim/names.def"
 };
+
+const char* name_of(int name) {
+    return names[name];
+}
+
+bool is_intercepted(const char* symbol) {
+    for (int i = 0; i < NAME_COUNT; ++i) {
+        if (strcmp(names[i], symbol) == 0) return true;
+    }
+    return false;
+}
 
 /* These MPI libraries may lie in a process that loaded them privately (dlopen with RTLD_LOCAL:
  * plug-ins, Python extensions), where RTLD_NEXT does not see them. Those of Fortran come first:

@@ -3,6 +3,7 @@
 #define GRADCOLL_SHIM_NEXT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "shim/names.h"
@@ -14,6 +15,12 @@ void* find_next(Name name) __attribute__((cold));
 
 /* Returns a symbol of the MPI in this process, null if there is none. */
 void* find_symbol(const char* symbol);
+
+/* Returns the name itself. */
+const char* name_of(int name);
+
+/* Returns whether the interposer defines this name. */
+bool is_intercepted(const char* symbol);
 
 /* Returns null if it was not called yet. */
 static inline void* known_next(Name name) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "ask.hpp"
 #include "base/option_table.hpp"
 #include "base/text.hpp"
 #include "facts.hpp"
+#include "interposer.hpp"
 #include "names.hpp"
 #include "nic_agent.hpp"
 
@@ -123,6 +125,8 @@ std::vector<std::string> hints() {
     add_hints_on_build(build(), hints);
     for (const GC_List_entry& complaint : entries(GC_LIST_COMPLAINTS))
         hints.emplace_back(complaint.text);
+    if (std::string names = uncovered_names_hint(); !names.empty())
+        hints.push_back(std::move(names));
     add_hints_on_codecs(hints);
     return hints;
 }
