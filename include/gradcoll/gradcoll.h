@@ -12,7 +12,9 @@
  * argument, its value and what is allowed. There is one code for each class, so that it says what
  * failed last with that class in the process. GC_Error_string gives the full message of the last
  * error of the calling thread, also where the MPI library has no texts for codes that are added to
- * its classes (MPICH 4.0) and the code is the class itself.
+ * its classes (MPICH 4.0) and the code is the class itself. If a rank has died while others live
+ * on, every call on its communicators is an error of one class: MPIX_ERR_PROC_FAILED where the MPI
+ * library has it, else one that is made for it (MPI_Add_error_class).
  *
  * Threads. As for MPI: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE, and
  * collective calls on one communicator must be ordered by the caller. Different communicators never

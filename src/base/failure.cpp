@@ -29,6 +29,8 @@ std::string_view reason_of(Code code) {
                    "operation";
         case Code::transport:
             return "the transport of its messages reported an error";
+        case Code::peer_died:
+            return "its process has ended";
         case Code::ok:
         case Code::peer_failed:
         case Code::internal:
@@ -42,7 +44,7 @@ std::string_view reason_of(Code code) {
 Status told(const Failure& failure) {
     if (failure.rank == Failure::nobody_known)
         return {Code::peer_failed, "a rank cannot go on; it is not known which"};
-    return {Code::peer_failed,
+    return {failure.code == Code::peer_died ? Code::peer_died : Code::peer_failed,
             fmt::format("rank {} cannot go on: {}", failure.rank, reason_of(failure.code))};
 }
 

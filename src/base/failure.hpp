@@ -13,7 +13,7 @@ struct Failure {
     Code code = Code::internal;
 };
 
-/// Returns peer_failed: "rank 3 cannot go on: it has not enough memory".
+/// Returns peer_failed: "rank 3 cannot go on: it has not enough memory"; peer_died if it has died.
 Status told(const Failure& failure);
 
 }  // namespace gradcoll

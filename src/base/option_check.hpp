@@ -21,4 +21,7 @@ Status check_number(const OptionInfo& row, std::string_view text) {
                                               : bad_value(row.variable, text, row.allowed);
 }
 
+/// GC_FAULT_SECONDS is at most this.
+inline constexpr std::int64_t most_fault_seconds = 1'000'000;
+
 }  // namespace gradcoll

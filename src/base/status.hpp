@@ -24,6 +24,7 @@ enum class Code : std::uint8_t {
     corrupt,      ///< bytes from a peer or a file do not mean what they should
     transport,    ///< the MPI library (or another channel) reported an error
     peer_failed,  ///< another rank reported that it failed in this operation
+    peer_died,    ///< another rank's process has ended
     internal      ///< a bug in this library
 };
 

@@ -65,6 +65,8 @@ int mpi_class_of(Code code) {
         case Code::transport:
         case Code::peer_failed:
             return MPI_ERR_OTHER;
+        case Code::peer_died:
+            return class_of_death();
         case Code::internal:
             return MPI_ERR_INTERN;
     }

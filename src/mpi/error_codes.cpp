@@ -39,6 +39,20 @@ int code_of(int mpi_class) {
 
 }  // namespace
 
+int class_of_death() {
+#ifdef MPIX_ERR_PROC_FAILED
+    return MPIX_ERR_PROC_FAILED;
+#else
+    static const int own_class = [] {
+        int made = MPI_ERR_OTHER;
+        if (PMPI_Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_OTHER;
+        PMPI_Add_error_string(made, "gradcoll: a rank of the communicator has died");
+        return made;
+    }();
+    return own_class;
+#endif
+}
+
 int code_with_text(int mpi_class, const std::string& text) {
     const std::scoped_lock lock(codes_mutex);
     const int code = code_of(mpi_class);

@@ -12,4 +12,9 @@ namespace gradcoll {
 /// of last. Thread safe. MPI must be running.
 int code_with_text(int mpi_class, const std::string& text);
 
+/// Returns the class of calls that fail because a rank has died: MPIX_ERR_PROC_FAILED where MPI has
+/// it; else a class of our own, whose text says so; MPI_ERR_OTHER if MPI makes none, or does not
+/// run. The same all the time, once MPI runs. Thread safe.
+int class_of_death();
+
 }  // namespace gradcoll

@@ -75,9 +75,27 @@ std::string mpi_error_text(int mpi_code) {
     return mpi_has_standard_abi ? class_text(mpi_code) + " (MPI's text: " + of_mpi + ")" : of_mpi;
 }
 
+namespace {
+
+/// Returns whether the MPI library says that a process has failed, or that the communicator was
+/// revoked therefore (ULFM).
+bool tells_of_death([[maybe_unused]] int mpi_code) {
+#ifdef MPIX_ERR_PROC_FAILED
+    int number = MPI_SUCCESS;
+    PMPI_Error_class(mpi_code, &number);
+    return number == MPIX_ERR_PROC_FAILED || number == MPIX_ERR_PROC_FAILED_PENDING ||
+           number == MPIX_ERR_REVOKED;
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+
 Status from_mpi(int mpi_code, const char* call) {
     if (mpi_code == MPI_SUCCESS) return {};
-    return Status(Code::transport, std::string(call) + " failed: " + mpi_error_text(mpi_code));
+    return Status(tells_of_death(mpi_code) ? Code::peer_died : Code::transport,
+                  std::string(call) + " failed: " + mpi_error_text(mpi_code));
 }
 
 Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes) {

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+#include <mpi-ext.h>  // ULFM's error classes
+#endif
 
 #include <cstddef>
 #include <string>
@@ -73,7 +76,8 @@ struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
 /// before it: MPICH 5.0.2 and Intel MPI 2021.19 have texts there that belong to other classes.
 std::string mpi_error_text(int mpi_code);
 
-/// Returns ok for MPI_SUCCESS, else Code::transport with the call's name and mpi_error_text().
+/// Returns ok for MPI_SUCCESS, else Code::transport with the call's name and mpi_error_text();
+/// Code::peer_died if MPI says that a process has failed.
 Status from_mpi(int mpi_code, const char* call);
 
 /// Returns rank 0's text, on every rank; those of others are not looked at. Collective. Errors:

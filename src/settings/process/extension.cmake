@@ -1,4 +1,5 @@
 gradcoll_extension(option yield SOURCES options.cpp)
+gradcoll_extension(option fault_seconds)
 gradcoll_extension(option shm_process_bytes)
 gradcoll_extension(option check)
 gradcoll_extension(option cpu)

@@ -30,6 +30,16 @@ OptionInfo yield_option_row() {
             .check = check_word_or_switch};
 }
 
+OptionInfo fault_seconds_option_row() {
+    return {.variable = "GC_FAULT_SECONDS",
+            .default_value = "2",
+            .allowed = "0 to 1000000",
+            .help =
+                "a call waits at most this long after a rank that it waits for has died, and is an "
+                "error then; 0: nobody looks for dead ranks",
+            .check = check_number<0, most_fault_seconds>};
+}
+
 OptionInfo shm_process_bytes_option_row() {
     return {.variable = "GC_SHM_BYTES=process",
             .default_value = "64M",
