@@ -72,6 +72,8 @@ class ChunkRun {
     /// The lane has dropped all that was under way: none of it will complete. Follows
     /// start_messages(), on a failed operation.
     void finish_dropped();
+    /// Returns a receive that is under way; null if there is none.
+    const Step* awaited() const;
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }

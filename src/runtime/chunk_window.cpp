@@ -238,6 +238,13 @@ void ChunkWindow::give_up() {
         run_of(chunk).finish_dropped();
 }
 
+std::string ChunkWindow::waits_at() const {
+    for (const ChunkRun& run : runs_)
+        if (const Step* const step = run.awaited(); step != nullptr)
+            return fmt::format("level {}, from rank {}", step->level, step->peer);
+    return "to ranks that do not take them";
+}
+
 void ChunkWindow::drop() {
     taken_.drop();
     parts_.lane->abandon();

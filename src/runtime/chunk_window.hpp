@@ -51,6 +51,8 @@ class ChunkWindow {
     /// Stops waiting for what has not come by now, in an operation that has failed. What is left to
     /// be said to others is sent in later turns. Must not be called where a device takes part.
     void give_up();
+    /// Returns what the operation waits for, for people: "level 1, from rank 3".
+    std::string waits_at() const;
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
 

@@ -16,6 +16,7 @@
 #include "runtime/chunk_window.hpp"
 #include "runtime/operation_numbers.hpp"
 #include "runtime/operation_trace.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 namespace {
@@ -125,6 +126,7 @@ struct Executor::Impl {
     Result<Progress> advance(LocalWork local);
     Result<Progress> work(LocalWork local);
     Result<Progress> wait_as_failed();
+    Result<Progress> give_up_after_death();
     Result<Progress> end_if_all_are_back();
     void abandon(Status status);
     Status end();
@@ -144,6 +146,8 @@ struct Executor::Impl {
     std::uint64_t begin_ns = 0;  ///< when the operation began; only with a trace
     std::uint64_t waits_since_ns =
         0;  ///< since when it has waited as a failed one; 0 if it does not
+
+    SlowWait slow;  ///< the wait of the running operation for messages
 
     enum class State : std::uint8_t {
         resting,
@@ -184,7 +188,8 @@ Status Executor::Impl::end() {
     if (operation.failed()) number.note_failure();
     number.end();
     if (operation.trace) trace_operation(operation, label, begin_ns);
-    return std::exchange(operation.error, Status());
+    Status error = std::exchange(operation.error, Status());
+    return error.ok() || options.peers == nullptr ? error : options.peers->judged(std::move(error));
 }
 
 /// Ends the operation unless steps are elsewhere, which use its memory.
@@ -209,6 +214,7 @@ void Executor::Impl::refuse() {
 Status Executor::Impl::begin() {
     state = State::running;
     waits_since_ns = 0;
+    slow = {};
     if (operation.binding.refusal != nullptr) operation.fail(*operation.binding.refusal);
     if (number.meets_leftovers()) operation.fail(leftovers());
     Status begun = window->borrow();
@@ -230,8 +236,29 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
     const Result<bool> turned = window->turn(local);
     if (!turned.ok()) abandon(turned.status());
     if (!turned.ok() || window->complete()) return end_if_all_are_back();
-    if (!*turned && operation.plans_may_differ()) return wait_as_failed();
-    return *turned ? Progress::advanced : Progress::idle;
+    if (*turned) {
+        slow.goes_on();
+        return Progress::advanced;
+    }
+    if (slow.is_in_vain(options.peers.get())) return give_up_after_death();
+    return operation.plans_may_differ() ? wait_as_failed() : Progress::idle;
+}
+
+/// Gives up what comes no more, and sends the notices that are still owed, so that others end, too.
+/// When these do not leave, or a device takes part, that is the end.
+Result<Progress> Executor::Impl::give_up_after_death() {
+    const PeerWatch& peers = *options.peers;
+    const bool is_last = operation.given_up || options.device != nullptr;
+    operation.fail(peers.fault(fmt::format("for messages over the tree, {}", window->waits_at())),
+                   {peers.dead_rank(), Code::peer_died});
+    slow = {};
+    if (is_last) {
+        abandon(peers.fault());
+        return end_if_all_are_back();
+    }
+    number.note_leftovers();
+    window->give_up();
+    return Progress::advanced;
 }
 
 /// Waits for messages of a failed operation, but not for ever: ranks whose plans have other numbers
@@ -298,6 +325,8 @@ std::uint32_t Executor::sequence() const {
 
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
+    if (impl.options.peers != nullptr && impl.options.peers->has_fault())
+        return impl.options.peers->fault();
     OperationNumber number;
     SignatureChange change = binding.change;
     if (binding.numbers != nullptr) {

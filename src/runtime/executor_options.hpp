@@ -8,6 +8,7 @@
 namespace gradcoll {
 
 class DeviceSide;
+class PeerWatch;
 class ScratchPool;
 class Trace;
 
@@ -42,6 +43,8 @@ struct ExecutorOptions {
     bool among_devices = false;
     /// An operation that ranks called differently waits this long for messages after it has failed.
     std::chrono::milliseconds patience{5'000};
+    /// It knows of ranks that have died; null: nobody looks.
+    std::shared_ptr<PeerWatch> peers = {};
     /// Scratch memory of the host is borrowed from this pool for each operation; if it is null the
     /// executor makes a pool of its own.
     std::shared_ptr<ScratchPool> scratch = {};

@@ -121,10 +121,15 @@ void SegmentGroup::wait_for_readers() {
 /// Waits for one step of an earlier call. Words only rise: that of a later call in the same head
 /// will do, too.
 void SegmentGroup::wait_for_all_in(std::uint64_t call, std::uint32_t step) const {
-    for (int i = 1; i < rank_count_; ++i) {
-        const int rank = (rank_ + i) % rank_count_;
-        waiter_.wait(head(rank, call).announced, word_value(call, step), sleepers(rank));
-    }
+    for (int i = 1; i < rank_count_; ++i) wait_for_in(call, (rank_ + i) % rank_count_, step);
+}
+
+void SegmentGroup::wait_for_in(std::uint64_t call, int rank, std::uint32_t step) const {
+    const SharedWord& word = head(rank, call).announced;
+    const std::uint64_t value = word_value(call, step);
+    if (word.load(std::memory_order_acquire) >= value) return;
+    waited_in_vain_ = waited_in_vain_ || !waiter_.wait(word, value, sleepers(rank));
+    if (waited_in_vain_) throw WaitedInVain();
 }
 
 bool SegmentGroup::have_all_come_in(std::uint64_t call, std::uint32_t step) const {
@@ -161,7 +166,7 @@ void SegmentGroup::announce(std::uint32_t step) {
 
 void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
     if (watch_ != nullptr) watch_->waits();
-    waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
+    wait_for_in(call_, rank, step);
     if (watch_ != nullptr) watch_->has_waited(rank, step);
 }
 

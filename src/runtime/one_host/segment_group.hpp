@@ -25,6 +25,10 @@ struct SegmentSizes {
     bool operator==(const SegmentSizes&) const = default;
 };
 
+/// WaitedInVain is thrown by waits for ranks that will not come so far, because one has died. What
+/// the call has written is then unspecified, and the group is of no more use.
+struct WaitedInVain {};
+
 /// Waits says what a rank does before it ends a call. It is the same on all ranks.
 enum class Waits : std::uint8_t {
     for_all,  ///< waits until all others have begun it
@@ -88,6 +92,13 @@ class SegmentGroup {
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
+    /// Sets what knows of ranks that have died; null for nothing. Where it is set, functions that
+    /// wait throw WaitedInVain.
+    void heed(PeerWatch* peers) { waiter_.heed(peers); }
+    /// Returns whether a wait was in vain. From then on all are that would take long.
+    bool has_waited_in_vain() const { return waited_in_vain_; }
+    /// Says that a call that was not waited for was in vain.
+    void give_up() { waited_in_vain_ = true; }
     /// Sets who is told of steps; null for nobody any more.
     void be_watched_by(StepWatch* watch) { watch_ = watch; }
     /// Sets how large blocks are from the next call on, the same on all ranks: at least a cache
@@ -204,6 +215,7 @@ class SegmentGroup {
     void wait_for_readers();
     bool have_all_come_in(std::uint64_t call, std::uint32_t step) const;
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
+    void wait_for_in(std::uint64_t call, int rank, std::uint32_t step) const;
     /// Returns where a head lies. Heads of calls that follow each other lie on different pages,
     /// else caches fetch one in advance while it is being written, and at different places there,
     /// or they would all want the same few lines of a cache.
@@ -246,6 +258,7 @@ class SegmentGroup {
     std::size_t part_bytes_;
     Waiter waiter_;
     StepWatch* watch_ = nullptr;
+    mutable bool waited_in_vain_ = false;
     std::uint64_t call_ = 0;
     std::uint64_t signature_ = 0;  ///< signature of the current call
     std::size_t inline_offset_ = 0;

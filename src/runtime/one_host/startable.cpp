@@ -29,6 +29,11 @@ Status Startable::outcome() {
     return std::exchange(steps_, {}).outcome();
 }
 
+void Startable::drop() {
+    is_started_ = has_begun_ = false;
+    static_cast<void>(std::exchange(steps_, {}));
+}
+
 bool Startable::has_come(int rank, std::uint32_t step) {
     if (step == readers) return group_.blocks_are_free();
     return rank == all_others ? group_.all_have_come_to(step) : group_.has_come_to(rank, step);

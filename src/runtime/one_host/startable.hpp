@@ -30,6 +30,9 @@ class Startable {
     /// waited for.
     Status outcome();
 
+    /// Drops a started call, which no other rank will end.
+    void drop();
+
     /// Returns the memory of the calls' steps.
     StepsRoom& room() { return room_; }
 

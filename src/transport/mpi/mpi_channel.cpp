@@ -9,16 +9,6 @@ namespace {
 
 constexpr int guaranteed_tag_limit = 32767;  // MPI 3.1, 8.1.2
 
-/// Asks MPI_COMM_WORLD. The limit is the same for all communicators, but on those that were split
-/// off Open MPI 4.1 does not have it.
-Result<int> tag_limit_of_library() {
-    int* limit = nullptr;
-    int found = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found),
-                          "MPI_Comm_get_attr"));
-    return found ? *limit : guaranteed_tag_limit;
-}
-
 /// Returns how many bytes the library sends without asking the receiver. Open MPI sends up to 64
 /// KiB, its header included, at once (btl_tcp_eager_limit). UCX, below MPICH, goes by what it
 /// thinks of the network: 16 KiB were sent at once, 64 KiB were not. All ranks run one library.
@@ -30,6 +20,16 @@ std::size_t unasked_bytes_of_library() {
 }
 
 }  // namespace
+
+/// Asks MPI_COMM_WORLD. The limit is the same for all communicators, but on those that were split
+/// off Open MPI 4.1 does not have it.
+Result<int> MpiChannel::tag_limit_of_library() {
+    int* limit = nullptr;
+    int found = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found),
+                          "MPI_Comm_get_attr"));
+    return found ? *limit : guaranteed_tag_limit;
+}
 
 Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL)

@@ -24,12 +24,14 @@ class MpiChannel final : public Channel {
     Capabilities capabilities(int) const override {
         return {.device_memory = DeviceReach::as_mpi, .drives_mpi = true};
     }
-    /// Opens a lane whose abandon() waits up to a second for sends that the peer may still take
-    /// (MPI cannot cancel a send); what is left then is given up, and the MPI library may go on
-    /// reading its buffer.
+    /// Opens a lane whose abandon() waits up to half a second for sends that the peer may still
+    /// take (MPI cannot cancel a send); what is left then is given up, and the MPI library may go
+    /// on reading its buffer.
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     MPI_Comm comm() const { return comm_; }
+    /// Returns the largest tag of the MPI library. Errors: transport.
+    static Result<int> tag_limit_of_library();
     /// Returns how long a message may be that leaves over TCP without a question to the receiver
     /// first, with the MPI library's usual settings.
     std::size_t unasked_bytes() const { return unasked_bytes_; }

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-constexpr std::chrono::seconds abandon_patience{1};
+constexpr std::chrono::milliseconds abandon_patience{500};
 /// One message has at most this many pieces in flight: enough for what a fast link carries between
 /// two looks at it.
 constexpr std::size_t most_pieces_in_flight = 16;
@@ -221,12 +221,18 @@ void MpiLane::rotate(std::size_t count) {
     std::rotate(pieces_.begin(), pieces_.begin() + by, pieces_.begin() + end);
 }
 
+/// Cancels receives. One that has begun to come cannot be cancelled, and is waited for; but whoever
+/// has died sends no more of it.
 void MpiLane::cancel_receives() {
+    const auto deadline = std::chrono::steady_clock::now() + abandon_patience;
     for (std::size_t i = 0; i < active_; ++i) {
         if (!messages_[pieces_[i].message].receives) continue;
         PMPI_Cancel(&requests_[i]);
-        PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-        requests_[i] = MPI_REQUEST_NULL;
+        int done = 0;
+        while (PMPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 &&
+               std::chrono::steady_clock::now() < deadline)
+            sched_yield();
+        if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
     }
     compact();
 }

@@ -64,10 +64,13 @@ bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
     return false;
 }
 
-void Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+bool Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
     timespec patience{0, shortest_sleep_ns};
+    SlowWait slow;
     while (!reached(word, value)) {
-        if (go_on()) {
+        const bool went_on = go_on();
+        if (slow.is_in_vain_now(peers_)) return reached(word, value);
+        if (went_on) {
             patience.tv_nsec = shortest_sleep_ns;
             continue;
         }
@@ -79,10 +82,11 @@ void Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepe
         sleepers.count.fetch_sub(1, std::memory_order_seq_cst);
         patience.tv_nsec = std::min(2 * patience.tv_nsec, longest_sleep_ns);
     }
+    return true;
 }
 
-void Waiter::wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
-    if (!spin(word, value) && !yield(word, value)) sleep(word, value, sleepers);
+bool Waiter::wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+    return spin(word, value) || yield(word, value) || sleep(word, value, sleepers);
 }
 
 }  // namespace gradcoll

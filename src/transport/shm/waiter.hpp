@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "transport/peer_watch.hpp"
+
 namespace gradcoll {
 
 /// A SharedWord is raised only by its owner, and never goes down. Waiters look at the value alone,
@@ -50,21 +52,25 @@ class Waiter {
     Waiter(const Patience& patience, Progress progress, void* context)
         : patience_(patience), progress_(progress), context_(context) {}
 
-    /// Returns when `word` is `value` or more. `sleepers` are those of the word's owner.
-    void wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
-        if (word.load(std::memory_order_acquire) < value) wait_longer(word, value, sleepers);
+    /// Sets what knows of ranks that have died; null for nothing.
+    void heed(PeerWatch* peers) { peers_ = peers; }
+    /// Returns true when `word` is `value` or more; false if that will not be, because a rank has
+    /// died. `sleepers` are those of the word's owner.
+    [[nodiscard]] bool wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+        return word.load(std::memory_order_acquire) >= value || wait_longer(word, value, sleepers);
     }
 
   private:
-    void wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
     bool spin(const SharedWord& word, std::uint64_t value) const;
     bool yield(const SharedWord& word, std::uint64_t value) const;
-    void sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
     bool go_on() const { return progress_ != nullptr && progress_(context_); }
 
     Patience patience_;
     Progress progress_;
     void* context_;
+    PeerWatch* peers_ = nullptr;
 };
 
 }  // namespace gradcoll

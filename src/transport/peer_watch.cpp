@@ -1,0 +1,58 @@
+#include "transport/peer_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// A wait is slow after this time, and looks so often from then on.
+constexpr std::uint64_t between_looks_ns = 5'000'000;
+
+/// Returns whether such a failure may follow from a death. Bytes of a call that was given up may be
+/// taken for damaged ones.
+bool may_follow_from_death(Code code) {
+    return code == Code::peer_failed || code == Code::transport || code == Code::corrupt ||
+           code == Code::peer_died;
+}
+
+}  // namespace
+
+Status PeerWatch::fault(const std::string& where) const {
+    if (!has_fault()) return {};
+    return {Code::peer_died, where.empty() ? text_ + "; the communicator can only be freed"
+                                           : text_ + "; this call waited " + where +
+                                                 ", and the communicator can only be freed"};
+}
+
+Status PeerWatch::judged(Status failure) {
+    if (!may_follow_from_death(failure.code())) return failure;
+    if (!has_fault()) look();
+    if (!has_fault()) return failure;
+    return failure.code() == Code::peer_died ? std::move(failure) : fault();
+}
+
+void PeerWatch::note(int rank, const std::string& text) {
+    const std::scoped_lock lock(mutex_);
+    if (has_fault()) return;
+    text_ = text;
+    dead_rank_ = rank;
+    noticed_ns_ = now_ns();
+    has_fault_.store(true, std::memory_order_release);
+}
+
+bool SlowWait::looks(PeerWatch& peers) {
+    const std::uint64_t now = now_ns();
+    if (since_ns_ == 0) {
+        since_ns_ = now;
+        next_look_ns_ = now + between_looks_ns;
+    }
+    if (now < next_look_ns_) return false;
+    next_look_ns_ = now + between_looks_ns;
+    peers.look();
+    return peers.has_fault() && now > std::max(since_ns_, peers.noticed_ns()) + peers.patience_ns();
+}
+
+}  // namespace gradcoll

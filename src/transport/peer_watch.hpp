@@ -1,0 +1,76 @@
+// transport/peer_watch.hpp - what a rank knows of other ranks of its communicator that have died,
+// and when waits for others are in vain.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// A PeerWatch belongs to one communicator. Once a rank is known to be dead that stays so, and the
+/// communicator is of no more use. Thread safe.
+class PeerWatch {
+  public:
+    /// Ranks that wait go on for `patience_ns` after they have taken note of a death: who has all
+    /// that the dead one ever sent may still help them to the end.
+    explicit PeerWatch(std::uint64_t patience_ns) : patience_ns_(patience_ns) {}
+    virtual ~PeerWatch() = default;
+    PeerWatch(const PeerWatch&) = delete;
+    PeerWatch& operator=(const PeerWatch&) = delete;
+
+    /// Looks whether a rank has died. It makes system calls, and calls of MPI where this thread
+    /// may; so only waits that are slow ask for it.
+    virtual void look() = 0;
+    /// Returns whether some rank is known to be dead. No system call.
+    bool has_fault() const { return has_fault_.load(std::memory_order_acquire); }
+    /// Returns peer_died, naming the ranks, if has_fault(); else ok. `where` says what waited.
+    Status fault(const std::string& where = {}) const;
+    /// Returns fault() for a failure that may be no more than what others say who have noticed a
+    /// death, after one more look; else the failure itself.
+    Status judged(Status failure);
+    /// Returns the rank that died, the lowest one if there are several; -1 if it is not known.
+    int dead_rank() const { return dead_rank_.load(std::memory_order_relaxed); }
+    std::uint64_t noticed_ns() const { return noticed_ns_.load(std::memory_order_relaxed); }
+    std::uint64_t patience_ns() const { return patience_ns_; }
+
+  protected:
+    /// Takes note of a death, the first one that is told of. `text` is "rank 3 has died".
+    void note(int rank, const std::string& text);
+
+  private:
+    const std::uint64_t patience_ns_;
+    std::mutex mutex_;
+    std::string text_;  ///< written once, before has_fault_ is set
+    std::atomic<std::uint64_t> noticed_ns_{0};
+    std::atomic<int> dead_rank_{-1};
+    std::atomic<bool> has_fault_{false};
+};
+
+/// A SlowWait is what one wait for other ranks asks at its idle turns. It reads no clock until
+/// there have been some, and looks for dead ranks only after milliseconds.
+class SlowWait {
+  public:
+    /// Returns whether nothing that is waited for will come, because a rank has died. `peers` may
+    /// be null: then never. Called at idle turns.
+    bool is_in_vain(PeerWatch* peers) {
+        return peers != nullptr && ++idle_turns_ % turns_a_look == 0 && looks(*peers);
+    }
+    /// Does the same for a caller whose idle turns take long.
+    bool is_in_vain_now(PeerWatch* peers) { return peers != nullptr && looks(*peers); }
+    /// Says that something has come.
+    void goes_on() { since_ns_ = 0; }
+
+  private:
+    static constexpr std::uint32_t turns_a_look = 16;
+    bool looks(PeerWatch& peers);
+
+    std::uint64_t since_ns_ = 0;  ///< since when nothing has come, about; 0: it is not known yet
+    std::uint64_t next_look_ns_ = 0;
+    std::uint32_t idle_turns_ = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,75 @@
+// When a wait is in vain, and what failures become of it.
+#include "transport/peer_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "transport/told_watch.hpp"
+
+namespace gradcoll {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using test::ToldWatch;
+
+/// Turns idly until the wait is in vain, or for so long; returns whether it was.
+bool is_in_vain_within(SlowWait& slow, PeerWatch* peers, milliseconds most) {
+    const auto end = steady_clock::now() + most;
+    while (steady_clock::now() < end)
+        if (slow.is_in_vain(peers)) return true;
+    return false;
+}
+
+TEST(SlowWait, ShortWaitsLookAtNobody) {
+    ToldWatch watch;
+    watch.die(1);
+    SlowWait slow;
+    EXPECT_FALSE(is_in_vain_within(slow, &watch, milliseconds(2)));
+    EXPECT_EQ(watch.looks(), 0);
+}
+
+TEST(SlowWait, EndsWhenPatienceIsOverAndNotBefore) {
+    ToldWatch watch(100'000'000);
+    watch.die(1);
+    SlowWait slow;
+    EXPECT_FALSE(is_in_vain_within(slow, &watch, milliseconds(60)));
+    EXPECT_TRUE(is_in_vain_within(slow, &watch, milliseconds(5000)));
+}
+
+TEST(SlowWait, WhatComesAfterADeathBeginsTheWaitAgain) {
+    ToldWatch watch(50'000'000);
+    watch.die(1);
+    SlowWait slow;
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_FALSE(is_in_vain_within(slow, &watch, milliseconds(20)));
+        slow.goes_on();
+    }
+    EXPECT_TRUE(is_in_vain_within(slow, &watch, milliseconds(5000)));
+}
+
+TEST(SlowWait, NobodyDeadIsNeverInVain) {
+    ToldWatch watch(0);
+    SlowWait slow;
+    EXPECT_FALSE(is_in_vain_within(slow, &watch, milliseconds(50)));
+    EXPECT_GT(watch.looks(), 0);
+    EXPECT_FALSE(is_in_vain_within(slow, nullptr, milliseconds(10)));
+}
+
+TEST(PeerWatch, FailuresThatMayFollowFromADeathAreTheDeath) {
+    for (const Code code : {Code::peer_failed, Code::transport, Code::corrupt}) {
+        ToldWatch watch;
+        EXPECT_EQ(watch.judged({code, "as before"}).message(), "as before");
+        watch.die(2);
+        const Status judged = watch.judged({code, "as before"});
+        EXPECT_EQ(judged.code(), Code::peer_died);
+        EXPECT_NE(judged.message().find("rank 2 has died"), std::string::npos) << judged.message();
+    }
+    ToldWatch watch;
+    watch.die(2);
+    EXPECT_EQ(watch.judged({Code::invalid_buffer, "null"}).code(), Code::invalid_buffer);
+}
+
+}  // namespace
+}  // namespace gradcoll
