@@ -56,6 +56,10 @@ class Admission {
         check();
         if (entry().with_residual) check_residual();
         find_context();
+        if (call_.context != nullptr && call_.context->identity().has_dead_rank()) {
+            call_.error = call_.context->identity().death();
+            return;
+        }
         if (moves_data(kind()) || !call_.shape.is_lasting) check_committed();
         compare_claims();
         if (call_.error.ok()) check_anywhere();

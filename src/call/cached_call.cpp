@@ -123,7 +123,7 @@ Shortcut run_cached(const Entry& entry, const CallArguments& arguments, Status& 
         entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
     if (passes_by_account(entry, arguments, account, passed)) return Shortcut::passes;
     CachedCall* const way = context != nullptr ? context->call_cache().find(arguments) : nullptr;
-    if (way == nullptr) return Shortcut::no;
+    if (way == nullptr || context->identity().has_dead_rank()) return Shortcut::no;
     if (way->pass_reason != PassReason::none) {
         count_passed(context, entry, arguments, way->pass_reason);
         return Shortcut::passes;

@@ -91,6 +91,7 @@ Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     PMPI_Comm_size(made.private_comm(), &made.rank_count_);
     made.world_ranks_ = world_ranks_of(made.private_comm());
     GRADCOLL_TRY(made.greet());
+    GRADCOLL_TRY(made.watch_processes());
     GRADCOLL_TRY(made.count_ranks_on_host());
     GRADCOLL_TRY(made.learn_name());
     made.yields_ = should_yield(made.ranks_on_host_);
@@ -103,6 +104,7 @@ CommIdentity CommIdentity::part(PrivateComm comm) const {
     PMPI_Comm_rank(made.private_comm(), &made.rank_);
     PMPI_Comm_size(made.private_comm(), &made.rank_count_);
     made.world_ranks_ = world_ranks_of(made.private_comm());
+    made.watch_ = watch_;
     made.name_ = name_;
     made.yields_ = yields_;
     made.patience_ = patience_;
@@ -125,9 +127,13 @@ Status CommIdentity::greet() {
     known_ = facts_of(world_ranks_);
     const std::uint64_t host = this_host().hash;
     const bool reports = process_report() != nullptr;
-    std::array<std::uint64_t, 6> least = {
-        has_threads ? 1U : 0U, known_ ? 1U : 0U, sees_completions ? 1U : 0U, host, ~host,
-        reports ? 1U : 0U};
+    std::array<std::uint64_t, 7> least = {has_threads ? 1U : 0U,
+                                          known_ ? 1U : 0U,
+                                          sees_completions ? 1U : 0U,
+                                          host,
+                                          ~host,
+                                          reports ? 1U : 0U,
+                                          knows_processes_of(world_ranks_) ? 1U : 0U};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
                                          MPI_UINT64_T, MPI_MIN, private_comm()),
                           "MPI_Allreduce"));
@@ -136,6 +142,16 @@ Status CommIdentity::greet() {
     all_ranks_see_completions_ = least[2] != 0;
     is_one_host_ = rank_count_ > 1 && least[3] == ~least[4];
     if (least[5] != 0) all_ranks_report(private_comm());
+    all_know_processes_ = least[6] != 0;
+    return {};
+}
+
+/// Ranks tell each other about their processes, whoever looks at these: settings may differ.
+Status CommIdentity::watch_processes() {
+    const auto names =
+        GRADCOLL_VALUE(processes_of(private_comm(), world_ranks_, all_know_processes_));
+    if (fault_seconds() > 0 && rank_count_ > 1)
+        watch_ = std::make_shared<CommWatch>(private_comm(), rank_, names);
     return {};
 }
 

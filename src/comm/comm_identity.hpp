@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
+#include "comm/comm_watch.hpp"
 #include "comm/known_processes.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -54,6 +55,12 @@ class CommIdentity {
     int rank_count() const { return rank_count_; }
     /// Returns what world_ranks_of() says of the communicator.
     const std::vector<int>& world_ranks() const { return world_ranks_; }
+    /// Returns what knows of ranks of the whole communicator that have died; null if nobody looks.
+    /// A part has that of the whole.
+    const std::shared_ptr<PeerWatch>& watch() const { return watch_; }
+    /// Returns peer_died if a rank is known to have died; else ok. No system call.
+    Status death() const { return has_dead_rank() ? watch_->fault() : Status(); }
+    bool has_dead_rank() const { return watch_ != nullptr && watch_->has_fault(); }
     /// Returns what all ranks know from an earlier communicator of these processes; null if one of
     /// them does not.
     const ProcessFacts* known() const { return known_ ? &*known_ : nullptr; }
@@ -86,6 +93,7 @@ class CommIdentity {
   private:
     explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
     Status greet();
+    Status watch_processes();
     Status count_ranks_on_host();
     Status ask_mpi_who_shares_memory();
     Status learn_name();
@@ -96,6 +104,8 @@ class CommIdentity {
     int rank_count_ = 1;
     std::vector<int> world_ranks_;
     std::optional<ProcessFacts> known_;
+    bool all_know_processes_ = false;
+    std::shared_ptr<PeerWatch> watch_;
     int ranks_on_host_ = 1;
     int most_ranks_on_host_ = 1;
     std::string name_;

@@ -126,8 +126,8 @@ HostMemory::HostMemory(const CommIdentity& comm, std::unique_ptr<SharedSegment> 
       reduce_(group_, allreduce_, choices),
       bcast_(group_),
       allgather_(group_),
-      reduce_scatter_(group_, choices),
-      private_comm_(comm.private_comm()) {
+      reduce_scatter_(group_, choices) {
+    serve(comm);
     if (Trace* const trace = process_trace(); trace != nullptr) {
         steps_ = std::make_unique<StepTrace>(*trace);
         group_.be_watched_by(steps_.get());
@@ -138,9 +138,10 @@ Status HostMemory::run(CallKind kind, const Binding& binding, const CallShape& s
     if (kind != CallKind::allreduce) return run_other(kind, binding, shape, root);
     if (allreduce_.uses_blocks(shape.size_bytes()))
         GRADCOLL_TRY(have_blocks(block_use_of(kind, shape, false)));
-    return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                           binding.reducer, signature_of(shape),
-                           is_costly(binding.reducer, shape)});
+    return run_waited(
+        allreduce_,
+        OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                    binding.reducer, signature_of(shape), is_costly(binding.reducer, shape)});
 }
 
 Status HostMemory::run_other(CallKind kind, const Binding& binding, const CallShape& shape,
@@ -150,9 +151,9 @@ Status HostMemory::run_other(CallKind kind, const Binding& binding, const CallSh
         case CallKind::barrier:
             return barrier();
         case CallKind::bcast:
-            return bcast_.run(bcast_call(binding, shape, root));
+            return run_waited(bcast_, bcast_call(binding, shape, root));
         case CallKind::reduce:
-            return reduce_.run(reduce_call(binding, shape, root));
+            return run_waited(reduce_, reduce_call(binding, shape, root));
         case CallKind::allgather:
             return allgather(binding, shape);
         default:
@@ -196,8 +197,9 @@ HostMemory::BlockUse HostMemory::block_use_of(CallKind kind, const CallShape& sh
 
 Result<std::uint64_t> HostMemory::common_bits(std::uint64_t mine, const CallShape& shape) {
     std::uint64_t common = 0;
-    GRADCOLL_TRY(allreduce_.run({&mine, &common, 1, reducer_for(ReduceOp::band, ElementType::u64),
-                                 common_bits_signature ^ signature_of(shape)}));
+    GRADCOLL_TRY(run_waited(
+        allreduce_, OneHostCall{&mine, &common, 1, reducer_for(ReduceOp::band, ElementType::u64),
+                                common_bits_signature ^ signature_of(shape)}));
     return common;
 }
 
@@ -235,6 +237,8 @@ void HostMemory::start_refusal(CallKind kind, const CallShape& shape, Code reaso
 void HostMemory::start(const Call& call, std::size_t growth_bytes) {
     growth_ = {};
     next_call_ = call;
+    slow_ = {};
+    starts_too_late_ = has_dead_peer();
     if (growth_bytes > served_bytes_) growth_ = growth_for(growth_bytes);
     started_ = &start(growth_.wanted > 0 ? Call(call_of(growth_)) : next_call_);
 }
@@ -247,8 +251,16 @@ Startable& HostMemory::start(const Call& call) {
 }
 
 Result<Progress> HostMemory::advance_started() {
+    if (starts_too_late_) return peers_->fault();
     const bool advanced = started_->advance();
-    if (!started_->is_over()) return advanced ? Progress::advanced : Progress::idle;
+    if (advanced) slow_.goes_on();
+    if (!started_->is_over()) {
+        if (advanced || !slow_.is_in_vain(peers_.get()))
+            return advanced ? Progress::advanced : Progress::idle;
+        started_->drop();
+        group_.give_up();
+        return death();
+    }
     GRADCOLL_TRY(started_->outcome());
     if (growth_.wanted == 0) return Progress::complete;
     GRADCOLL_TRY(take_growth(std::exchange(growth_, {})));
@@ -290,15 +302,17 @@ Status HostMemory::allgather(const Binding& binding, const CallShape& shape) {
     if (input == binding.output)
         input = static_cast<const std::byte*>(input) +
                 block_bytes * static_cast<std::size_t>(group_.rank());
-    return allgather_.run({input, binding.output, block_bytes,
-                           signature_of(CallKind::allgather, shape_of_bytes(block_bytes))});
+    return run_waited(allgather_, OneHostAllgatherCall{input, binding.output, block_bytes,
+                                                       signature_of(CallKind::allgather,
+                                                                    shape_of_bytes(block_bytes))});
 }
 
 Status HostMemory::reduce_scatter(const Binding& binding, const CallShape& shape) {
     const auto ranks = static_cast<std::size_t>(group_.rank_count());
-    return reduce_scatter_.run({binding.input, binding.output,
-                                static_cast<std::size_t>(shape.count) / ranks, shape.reducer,
-                                signature_of(CallKind::reduce_scatter_block, shape)});
+    return run_waited(
+        reduce_scatter_,
+        OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count) / ranks,
+                    shape.reducer, signature_of(CallKind::reduce_scatter_block, shape)});
 }
 
 std::uint64_t HostMemory::state() const {
@@ -310,7 +324,7 @@ std::uint64_t HostMemory::state() const {
 /// nobody asks again.
 Status HostMemory::grow_blocks(std::size_t bytes) {
     Growth growth = growth_for(bytes);
-    GRADCOLL_TRY(allreduce_.run(call_of(growth)));
+    GRADCOLL_TRY(run_waited(allreduce_, call_of(growth)));
     return take_growth(growth);
 }
 

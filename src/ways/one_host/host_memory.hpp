@@ -54,7 +54,7 @@ class ReservedMemory {
 /// progress. It does one call at a time, and all ranks make the same calls in the same order.
 /// Errors of calls: invalid_argument, on every rank, if ranks made different ones (more is said at
 /// OneHostAllreduce and its kin); out_of_memory, on every rank, if one of them has none left to
-/// share.
+/// share; peer_died, on all that wait, if a rank has died.
 class HostMemory {
   public:
     /// Makes an engine. Collective over the communicator. Errors, the same on every rank: those of
@@ -67,7 +67,18 @@ class HostMemory {
     HostMemory& operator=(const HostMemory&) = delete;
 
     /// Serves this communicator from now on, whose ranks are those of the first one.
-    void serve(const CommIdentity& comm) { private_comm_ = comm.private_comm(); }
+    void serve(const CommIdentity& comm) {
+        private_comm_ = comm.private_comm();
+        peers_ = comm.watch();
+        group_.heed(peers_.get());
+    }
+    /// Serves no communicator until serve() is called again.
+    void serve_nobody() {
+        peers_.reset();
+        group_.heed(nullptr);
+    }
+    /// Returns whether the memory is of no more use, because a rank has died.
+    bool is_broken() const { return group_.has_waited_in_vain(); }
     /// Sets another thing that goes on while calls wait; null: nothing any more.
     void go_on_beside(Waiter::Progress beside, void* context) {
         beside_ = beside;
@@ -126,7 +137,21 @@ class HostMemory {
     Startable& start(const Call& call);
     /// Returns an allreduce of nothing.
     static OneHostCall empty_call(std::uint64_t signature);
-    Status run_empty(std::uint64_t signature) { return allreduce_.run(empty_call(signature)); }
+    Status run_empty(std::uint64_t signature) {
+        return run_waited(allreduce_, empty_call(signature));
+    }
+    bool has_dead_peer() const { return peers_ != nullptr && peers_->has_fault(); }
+    Status death() const { return peers_->fault("in the memory of its host"); }
+    /// Runs a call that is waited for.
+    template <class Kind, class CallOfKind>
+    Status run_waited(Kind& kind, const CallOfKind& call) {
+        if (has_dead_peer()) return peers_->fault();
+        try {
+            return kind.run(call);
+        } catch (const WaitedInVain&) {
+            return death();
+        }
+    }
     /// Counts what a call moves, and returns how large blocks are worth it for such a call.
     std::size_t worth_after(const BlockUse& use);
     /// Grows blocks for such a call, if that is worth it.
@@ -164,6 +189,9 @@ class HostMemory {
     std::size_t served_bytes_ = 0;   ///< calls that want blocks of up to so many bytes need not ask
     ReservedMemory reserved_;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
+    std::shared_ptr<PeerWatch> peers_;  ///< null: nobody looks for ranks that have died
+    SlowWait slow_;                     ///< the wait of the started call
+    bool starts_too_late_ = false;      ///< whether a rank was dead when it was started
     Waiter::Progress beside_ = nullptr;
     void* beside_context_ = nullptr;
 };

@@ -81,7 +81,8 @@ Result<bool> is_alike_everywhere(MPI_Comm comm, const HostMemory* engine) {
 
 void HostMemoryReturn::operator()(HostMemory* engine) const {
     std::unique_ptr<HostMemory> ended(engine);
-    if (!key.world_ranks.empty()) pool().put(std::move(ended), *this);
+    ended->serve_nobody();
+    if (!key.world_ranks.empty() && !ended->is_broken()) pool().put(std::move(ended), *this);
 }
 
 Result<PooledHostMemory> host_memory_for(const CommIdentity& comm, const OneHostChoices& choices) {

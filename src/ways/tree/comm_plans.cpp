@@ -116,7 +116,7 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
                                                            const CallKey& key,
                                                            NumberedChannel* channel) const {
     Channel& over = channel != nullptr ? channel->channel() : *channel_;
-    PlanningFacts facts{tree, comm_.rank(), over, comm_.yields(), scratch_};
+    PlanningFacts facts{tree, comm_.rank(), over, comm_.yields(), scratch_, comm_.watch()};
     if (devices_ != nullptr) {
         facts.reader = devices_->reader();
         facts.among_devices = devices_->any_in_use();

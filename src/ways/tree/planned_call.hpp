@@ -24,6 +24,7 @@ struct PlanningFacts {
     bool yield_always = false;
     /// All executors of the communicator take their scratch memory from this pool.
     std::shared_ptr<ScratchPool> scratch = {};
+    std::shared_ptr<PeerWatch> peers = {};  ///< as in ExecutorOptions
     /// Reads what ranks of this host have on devices; null if none shares any.
     std::shared_ptr<DeviceSide> reader = {};
     bool among_devices = false;  ///< CommDevices::any_in_use()

@@ -1,0 +1,171 @@
+#include "comm/comm_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "base/log.hpp"
+#include "base/option_check.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "transport/mpi/mpi_channel.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct KnownProcesses {
+    std::mutex mutex;
+    std::map<int, ProcessName> by_world_rank;
+};
+
+/// The memory is never destroyed: calls may still come while the process exits.
+KnownProcesses& known_processes() {
+    static KnownProcesses& known = *new KnownProcesses;
+    return known;
+}
+
+/// Notice is what a rank tells those who cannot watch the dead one.
+struct Notice {
+    std::uint64_t magic = 0;
+    std::int32_t dead_rank = 0;
+    std::int32_t teller = 0;
+};
+/// Plans may need all tags up to this. Where there are more, none has so many stages as to come to
+/// the last two (TagLayout), and the last one is that of NicChannel.
+constexpr int least_tag_limit = (1 << 20) - 1;
+constexpr std::uint64_t notice_magic = 0x6874'6165'6463'6367;
+
+}  // namespace
+
+bool knows_processes_of(const std::vector<int>& world_ranks) {
+    KnownProcesses& known = known_processes();
+    const std::scoped_lock lock(known.mutex);
+    for (const int rank : world_ranks)
+        if (!known.by_world_rank.contains(rank)) return false;
+    return !world_ranks.empty();
+}
+
+Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
+                                              bool all_know) {
+    static const ProcessName own = this_process_name();
+    int count = 0;
+    PMPI_Comm_size(comm, &count);
+    std::vector<ProcessName> names(static_cast<std::size_t>(count));
+    KnownProcesses& known = known_processes();
+    if (!all_know)
+        GRADCOLL_TRY(from_mpi(
+            PMPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm),
+            "MPI_Allgather"));
+    const std::scoped_lock lock(known.mutex);
+    for (std::size_t i = 0; i < world_ranks.size(); ++i)
+        if (all_know)
+            names[i] = known.by_world_rank[world_ranks[i]];
+        else
+            known.by_world_rank[world_ranks[i]] = names[i];
+    return names;
+}
+
+std::uint64_t fault_seconds() {
+    static const auto seconds =
+        parse_integer(option_text(OptionId::fault_seconds), 0, most_fault_seconds);
+    return seconds.ok() ? static_cast<std::uint64_t>(*seconds) : 2;
+}
+
+/// Waits go on for an eighth of what they may: the rest is for telling others, and for what the MPI
+/// library has to give back.
+CommWatch::CommWatch(MPI_Comm comm, int rank, const std::vector<ProcessName>& names)
+    : PeerWatch(fault_seconds() * 1'000'000'000 / 8),
+      comm_(comm),
+      rank_(rank),
+      rank_count_(static_cast<int>(names.size())) {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    all_threads_may_call_ = level == MPI_THREAD_MULTIPLE;
+    if (const auto limit = MpiChannel::tag_limit_of_library();
+        limit.ok() && *limit >= least_tag_limit)
+        notice_tag_ = *limit - 1;
+    for (int peer = 0; peer < static_cast<int>(names.size()); ++peer) {
+        if (peer == rank_) continue;
+        auto process = WatchedProcess::of(names[static_cast<std::size_t>(peer)]);
+        if (process == nullptr) {
+            sees_all_ = false;
+            continue;
+        }
+        descriptors_.push_back({process->descriptor(), POLLIN, 0});
+        watched_.push_back(peer);
+        processes_.push_back(std::move(process));
+    }
+}
+
+bool CommWatch::may_call_mpi() const {
+    int is_main = 0;
+    if (notice_tag_ == 0) return false;
+    return all_threads_may_call_ || (PMPI_Is_thread_main(&is_main) == MPI_SUCCESS && is_main != 0);
+}
+
+/// Returns which ranks have died: "rank 3 has died", or "ranks 3, 5 have died"; empty: none.
+std::string CommWatch::look_at_processes(int& first) {
+    if (descriptors_.empty() || poll(descriptors_.data(), descriptors_.size(), 0) <= 0) return {};
+    std::string ranks;
+    int count = 0;
+    for (std::size_t i = 0; i < descriptors_.size(); ++i) {
+        if ((descriptors_[i].revents & POLLIN) == 0) continue;
+        if (count++ == 0) first = watched_[i];
+        ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", watched_[i]);
+    }
+    if (count == 0) return {};
+    return fmt::format("{} {} {} died", count == 1 ? "rank" : "ranks", ranks,
+                       count == 1 ? "has" : "have");
+}
+
+void CommWatch::look() {
+    const std::unique_lock lock(looks_, std::try_to_lock);
+    if (!lock.owns_lock() || has_fault()) return;
+    int first = -1;
+    if (const std::string text = look_at_processes(first); !text.empty()) {
+        note(first, text);
+        if (may_call_mpi()) tell_others(first);
+    } else if (!sees_all_ && may_call_mpi()) {
+        hear();
+    }
+}
+
+/// Tells all ranks, as some may see less than this one. The message is short, so it leaves at once;
+/// who is dead, too, does not take it. What MPI still reads is never freed.
+void CommWatch::tell_others(int dead) {
+    const auto* const notice = new Notice{notice_magic, dead, rank_};
+    for (int other = 0; other < rank_count_; ++other) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (other != rank_ && other != dead &&
+            PMPI_Isend(notice, sizeof *notice, MPI_BYTE, other, notice_tag_, comm_, &request) ==
+                MPI_SUCCESS)
+            PMPI_Request_free(&request);
+    }
+}
+
+/// Hears what another rank has told. What it says is not believed if it cannot be.
+void CommWatch::hear() {
+    int found = 0;
+    MPI_Status status;
+    const int code = PMPI_Iprobe(MPI_ANY_SOURCE, notice_tag_, comm_, &found, &status);
+    if (code != MPI_SUCCESS) {
+        const Status failure = from_mpi(code, "MPI_Iprobe");
+        if (failure.code() == Code::peer_died)
+            note(-1, "a rank has died, as the MPI library says: " + failure.message());
+        return;
+    }
+    if (found == 0) return;
+    Notice notice;
+    int bytes = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (PMPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag_, comm_,
+                  &status) != MPI_SUCCESS)
+        return;
+    if (bytes != sizeof notice || notice.magic != notice_magic || notice.dead_rank < 0) return;
+    note(notice.dead_rank, fmt::format("rank {} has died, as rank {} of its host says",
+                                       notice.dead_rank, status.MPI_SOURCE));
+}
+
+}  // namespace gradcoll

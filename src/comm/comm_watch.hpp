@@ -1,0 +1,56 @@
+// comm/comm_watch.hpp - which ranks of a communicator have died: processes of this host are looked
+// at, and ranks tell those of other hosts what they have seen.
+#pragma once
+
+#include <poll.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mpi/mpi.hpp"
+#include "base/watched_process.hpp"
+#include "transport/peer_watch.hpp"
+
+namespace gradcoll {
+
+/// A CommWatch looks at the processes of those ranks that this one can watch (WatchedProcess). Of
+/// the others it learns by a notice: a message, with a tag of its own, of a rank that can.
+class CommWatch final : public PeerWatch {
+  public:
+    /// Makes the watch of a private communicator, which must outlive its use. `names` has the
+    /// process of each rank. Local.
+    CommWatch(MPI_Comm comm, int rank, const std::vector<ProcessName>& names);
+
+    void look() override;
+
+  private:
+    std::string look_at_processes(int& first);
+    void tell_others(int dead);
+    void hear();
+    bool may_call_mpi() const;
+
+    MPI_Comm comm_;
+    int rank_;
+    int rank_count_;
+    int notice_tag_ = 0;  ///< 0: the MPI library has none to spare, and there are no notices
+    bool all_threads_may_call_ = false;
+    std::mutex looks_;  ///< whoever looks has it
+    std::vector<std::shared_ptr<const WatchedProcess>> processes_;
+    std::vector<pollfd> descriptors_;  ///< one for each of processes_
+    std::vector<int> watched_;         ///< their ranks
+    bool sees_all_ = true;             ///< whether all other ranks can be watched
+};
+
+/// Returns the process of each rank: what is known from earlier communicators if `all_know`, which
+/// is the same on all ranks, else they tell each other, and it is remembered. Collective. Errors:
+/// transport.
+Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
+                                              bool all_know);
+/// Returns whether this rank remembers the processes of these ranks of MPI_COMM_WORLD.
+bool knows_processes_of(const std::vector<int>& world_ranks);
+
+/// Returns how long a wait may outlive a dead rank, GC_FAULT_SECONDS; 0: nobody looks.
+std::uint64_t fault_seconds();
+
+}  // namespace gradcoll
