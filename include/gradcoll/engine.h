@@ -84,7 +84,8 @@ int GC_Engine_get_stats(GC_Engine engine, GC_Stats* stats);
 
 /* Ends the engine, before its communicator is freed; `*engine` becomes GC_ENGINE_NULL. Collective.
  * Handles of gradients that have ended are freed with it. Errors: MPI_ERR_ARG if the pointer or the
- * engine is null, or on all ranks if one of them has gradients under way: the engine then stays. */
+ * engine is null, or on all ranks if one of them has gradients under way: the engine then stays. An
+ * engine that has failed is freed on all ranks, once what they have under way has ended. */
 int GC_Engine_free(GC_Engine* engine);
 
 #ifdef __cplusplus

@@ -232,12 +232,17 @@ struct UnderWayCount {
     MPI_Request request = MPI_REQUEST_NULL;
 };
 
-/// Returns, on all ranks alike, how many gradients the rank that has most has under way; once ranks
-/// cannot agree any more, how many this one has. Collective. This rank goes on to take part in sums
-/// of others meanwhile. Errors: transport.
+/// Returns, on all ranks alike, how many gradients the rank that has most has under way. Once ranks
+/// cannot agree any more, that is none on any rank: what is under way is waited for, and ends with
+/// an error. Collective. This rank goes on to take part in sums of others meanwhile. Errors:
+/// transport, peer_died.
 Result<std::uint64_t> most_under_way(GC_Engine_s& engine) {
     Engine& sums = *engine.engine;
-    if (sums.has_failed()) return std::uint64_t{sums.under_way()};
+    const auto none_after_failure = [&] {
+        sums.flush();
+        return std::uint64_t{0};
+    };
+    if (sums.has_failed()) return none_after_failure();
     auto count = std::make_unique<UnderWayCount>();
     count->mine = sums.under_way();
     GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(&count->mine, &count->most, 1, MPI_UINT64_T, MPI_MAX,
@@ -252,7 +257,7 @@ Result<std::uint64_t> most_under_way(GC_Engine_s& engine) {
     }
     // MPI cannot take the call back, and may write to this memory whenever others come to it.
     static_cast<void>(count.release());
-    return status.ok() ? Result<std::uint64_t>(sums.under_way()) : status;
+    return status.ok() ? Result<std::uint64_t>(none_after_failure()) : status;
 }
 
 Status free_engine(GC_Engine* engine) {

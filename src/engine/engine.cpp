@@ -134,7 +134,7 @@ void Engine::settle() {
     const auto is_settled = [&] {
         const std::scoped_lock lock(turn_mutex_);
         return negotiation_->is_settled() ||
-               (!failure().ok() && now_ns() - begin_ns > options_.failure_patience_ns);
+               (!failure().ok() && now_ns() - begin_ns > failure_patience_ns());
     };
     while (!is_settled())
         if (!turn()) sched_yield();
@@ -196,6 +196,10 @@ bool Engine::turn() {
     bool went_on = take_back();
     went_on = advance_running() || went_on;
     went_on = went_on || help();
+    if (went_on || (agreed.ok() && *agreed))
+        slow_.goes_on();
+    else if (!had_failed && slow_.is_in_vain_now(options_.peers.get()))
+        fail(options_.peers->fault("for gradients of other ranks"));
     if (went_on || !had_failed)
         went_on_ns_ = now;
     else
@@ -207,7 +211,7 @@ bool Engine::turn() {
 /// come back to executors that must still be there.
 void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
-    if (now_ns - went_on_ns_ < options_.failure_patience_ns) return;
+    if (now_ns - went_on_ns_ < failure_patience_ns()) return;
     const Status why = failure();
     for (const auto& sum : std::exchange(running_, {})) {
         sum->work->abandon();
@@ -475,7 +479,8 @@ void Engine::complete(std::span<Gradient* const> gradients, const Status& outcom
 }
 
 /// Ends what has not begun with the error, as ranks cannot agree any more, and takes nothing new.
-void Engine::fail(const Status& status) {
+void Engine::fail(const Status& found) {
+    const Status status = options_.peers != nullptr ? options_.peers->judged(found) : found;
     negotiation_->give_up(status);
     std::vector<Gradient*> ended;
     {

@@ -23,6 +23,7 @@
 #include "engine/negotiation.hpp"
 #include "engine/work.hpp"
 #include "transport/channel.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 
@@ -53,6 +54,8 @@ struct EngineOptions {
     /// If this is set sums are compared with what they should take, and gradients planned anew for
     /// what links carry (Gradient::links_carry). It counts on rank 0, for sums in the order of all.
     bool watches_links = false;
+    /// It knows of ranks that have died; null: nobody looks.
+    std::shared_ptr<PeerWatch> peers = {};
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };
@@ -167,7 +170,8 @@ class Engine {
     void complete(std::span<Gradient* const> gradients, const Status& outcome);
     Result<bool> agree(std::uint64_t now_ns);
     void drop_stuck(std::uint64_t now_ns);
-    void fail(const Status& status);
+    std::uint64_t failure_patience_ns() const;
+    void fail(const Status& found);
     Status failure() const;
     void tell_stalls(std::uint64_t now_ns);
     void tell_who_waits_alone(std::uint64_t now_ns);
@@ -193,6 +197,7 @@ class Engine {
     LinkWatch links_;
     double links_carry_ = 1;            ///< what some gradient was told last
     std::uint64_t worked_here_ns_ = 0;  ///< time in local steps, by whoever makes the turns
+    SlowWait slow_;                     ///< wait of the turns for other ranks
     std::uint64_t looked_ns_ = 0;       ///< time of the last look for stalls
     std::uint64_t went_on_ns_ = 0;      ///< when a sum last went on, after a failure
 

@@ -1,5 +1,5 @@
 // engine/engine_looks.cpp - what an engine looks for beside its sums: gradients that wait for a
-// rank, and links that carry something else than was said.
+// rank, ranks that have died, and links that carry something else than was said.
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -32,6 +32,16 @@ void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
             "with another count",
             printable(sum->gradients.front()->name_), seconds_of(now_ns - sum->begin_ns));
     }
+}
+
+// ---- ranks that have died
+
+/// Returns how long a failed engine waits: where a rank has died, no longer than other waits.
+std::uint64_t Engine::failure_patience_ns() const {
+    const PeerWatch* const peers = options_.peers.get();
+    return peers != nullptr && peers->has_fault()
+               ? std::min(peers->patience_ns(), options_.failure_patience_ns)
+               : options_.failure_patience_ns;
 }
 
 // ---- links
