@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
     if (!names.ok()) return 1;
     if (rank != 1) names->back().numbering += 1;
     CommWatch watch(MPI_COMM_WORLD, rank, *names);
+    fmt::print("rank {} begins\n", rank);
+    std::fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     const std::uint64_t death_ns = now_ns();
     if (rank == ranks - 1) raise(SIGKILL);
