@@ -165,6 +165,21 @@ TEST(GpuHosts, APartitionedGpuIsSeveralPlacesWithTheLinksOfOne) {
     EXPECT_EQ(uplinks_of(cut), uplinks_of(whole));
 }
 
+TEST(GpuHosts, WhatElseIsBehindAnAddressMakesNoParts) {
+    const auto parts_with = [](const std::string& first, const std::string& second) {
+        std::string xml = test::file_bytes(test::golden_path("parts/whole.xml"));
+        const std::string device = "<object type=\"OSDev\" osdev_type=\"1\" name=\"";
+        xml.insert(xml.find("<object type=\"OSDev\""),
+                   device + first + "\"/>" + device + second + "\"/>");
+        const auto machine = Machine::xml_text(xml, "a machine");
+        return machine.ok() ? machine->gpus().front().part_count : 0;
+    };
+    EXPECT_EQ(parts_with("card0", "renderD128"), 1U);
+    EXPECT_EQ(parts_with("opencl0d0", "opencl1d0"), 1U);
+    EXPECT_EQ(parts_with(":0.0", ":0.1"), 1U);
+    EXPECT_EQ(parts_with("ze0.0", "ze0.1"), 2U);
+}
+
 TEST(GpuHosts, WhatIsAssumedNamesGpus) {
     const std::string written = "gpus:" + test::golden_path("hwloc/power8gpudistances.xml");
     const auto cluster = foreseen_cluster({written, {"a", "b"}});

@@ -126,11 +126,11 @@ void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
 }
 
 /// Counts the system devices below `object` by their names without the last number: "rsmi",
-/// "opencl0d", "ze0.".
+/// "opencl0d", "ze0.". Displays (":0.0", ":0.1") do not compute.
 void count_system_devices(hwloc_obj_t object, std::map<std::string, std::size_t>& counts) {
     for (hwloc_obj_t io = object->io_first_child; io; io = io->next_sibling) {
         count_system_devices(io, counts);
-        if (io->type != HWLOC_OBJ_OS_DEVICE || !io->name) continue;
+        if (io->type != HWLOC_OBJ_OS_DEVICE || !io->name || io->name[0] == ':') continue;
         const auto type = io->attr->osdev.type;
         if (type != HWLOC_OBJ_OSDEV_GPU && type != HWLOC_OBJ_OSDEV_COPROC) continue;
         const std::string_view name = io->name;
