@@ -88,8 +88,9 @@ TEST(HwlocXml, OfVersion3BitsOfSystemDevicesBecomeOneType) {
     EXPECT_EQ(type_of("3"), "0");    // memory that stores
     EXPECT_EQ(type_of("0"), "0");    // nothing
     EXPECT_EQ(type_of("128"), "0");  // a bit that hwloc 3.0 does not have
-    EXPECT_EQ(type_of("-4"), "line 6: osdev_type is \"-4\"");
-    EXPECT_EQ(type_of("18446744073709551616"), "line 6: osdev_type is \"18446744073709551616\"");
+    const std::string expected = "\", expected 0, 1, 2, 3, 4, 5 (in version 3 the sum of its bits)";
+    for (const std::string bits : {"-4", "", "4 ", "18446744073709551616"})
+        EXPECT_EQ(type_of(bits.c_str()), "line 6: osdev_type is \"" + bits + expected);
 }
 
 TEST(HwlocXml, OfVersion3TheHostsNameIsThatOfTheTopology) {

@@ -1,7 +1,7 @@
 // topology/sources/host/hwloc_xml.cpp - see hwloc_xml.hpp.
 #include "topology/sources/host/hwloc_xml.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -285,11 +285,19 @@ class Checker {
         return one_of(object, "cache_type", {"0", "1", "2"}, out);
     }
 
+    static std::string in_words(std::string_view name,
+                                std::initializer_list<std::string_view> allowed) {
+        const bool may_be_bits = name == "osdev_type";
+        return fmt::format("{}{}", fmt::join(allowed, ", "),
+                           may_be_bits ? " (in version 3 the sum of its bits)" : "");
+    }
+
     Status one_of(const pugi::xml_node& object, const char* name,
                   std::initializer_list<std::string_view> allowed, pugi::xml_node& out) {
         const pugi::xml_attribute value = object.attribute(name);
         if (std::find(allowed.begin(), allowed.end(), value.value()) == allowed.end())
-            return wrong(object, fmt::format("{} is \"{}\"", name, printable(value.value())));
+            return wrong(object, fmt::format("{} is \"{}\", expected {}", name,
+                                             printable(value.value()), in_words(name, allowed)));
         out.append_attribute(name) = value.value();
         return {};
     }
