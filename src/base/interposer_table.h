@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 6u
+#define GC_INTERPOSER_VERSION 7u
 
 /* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
@@ -87,47 +87,30 @@ typedef struct {
     GC_Attach_account* account; /* null: there was no such call; valid until then */
 } GC_Passed_call;
 
+/* GC_Call has the arguments of one call, under the names that MPI_Allreduce gives them; a kind of
+ * call reads those that its function of MPI has. */
 typedef struct {
     const void* sendbuf;
-    void* recvbuf;
-    int64_t count; /* of a block for reduce_scatter_block; unused for reduce_scatter */
-    GC_Mpi_handle datatype;
+    void* recvbuf;          /* the buffer of a broadcast */
+    int64_t count;          /* of a block for reduce_scatter_block and allgather; 1 for a barrier */
+    GC_Mpi_handle datatype; /* an allgather receives with it */
     GC_Mpi_handle op;
     GC_Mpi_handle comm;
-} GC_Reduce_call;
-
-typedef struct {
-    const void* sendbuf;
-    int64_t sendcount;
-    GC_Mpi_handle sendtype;
-    void* recvbuf;
-    int64_t recvcount;
-    GC_Mpi_handle recvtype;
-    GC_Mpi_handle comm;
-} GC_Gather_call;
-
-typedef struct {
-    void* buffer;
-    int64_t count;
-    GC_Mpi_handle datatype;
     int root;
-    GC_Mpi_handle comm;
-} GC_Bcast_call;
+    int64_t sendcount; /* an allgather sends with this and `sendtype` */
+    GC_Mpi_handle sendtype;
+    /* reduce_scatter has one integer of `count_bytes` (4 or 8) bytes for each rank. */
+    const void* recvcounts;
+    size_t count_bytes;
+    GC_Mpi_handle info; /* allreduce_init has it */
+    /* `request` points to an MPI_Request, which is written only if the call is served. */
+    void* request;
+    GC_Passed_call* passed; /* belongs to the calling thread; allreduce and iallreduce note it */
+} GC_Call;
 
 typedef struct {
-    /* `passed` belongs to the calling thread. */
-    int (*allreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, int* code);
-    /* `request` points to an MPI_Request, which is written only if the call is served. */
-    int (*iallreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, void* request, int* code);
-    int (*allreduce_init)(const GC_Reduce_call* call, GC_Mpi_handle info, void* request, int* code);
-    int (*reduce_scatter_block)(const GC_Reduce_call* call, int* code);
-    /* `recvcounts` has one integer of `count_bytes` (4 or 8) bytes for each rank. */
-    int (*reduce_scatter)(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
-                          int* code);
-    int (*allgather)(const GC_Gather_call* call, int* code);
-    int (*barrier)(GC_Mpi_handle comm, int* code);
-    int (*bcast)(const GC_Bcast_call* call, int* code);
-    int (*reduce)(const GC_Reduce_call* call, int root, int* code);
+    /* One for each kind; null for those that no function of MPI makes. */
+    int (*offer[GC_CALL_COMPLETE])(const GC_Call* call, int* code);
 
     /* Is called after MPI has started these requests (`requests` points to `count` MPI_Requests),
      * and starts the operations of those that allreduce_init served. */

@@ -31,56 +31,59 @@
     GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS,  \
                       SLOW(Of_##lower, kind, count, offer, GC_BARE ARGUMENTS))
 
-#define REDUCE_CALL(elements) F_REDUCE_CALL(c_buffer(sendbuf), c_buffer(recvbuf), elements)
+#define REDUCE_MEMBERS F_REDUCE_MEMBERS(c_buffer(sendbuf), c_buffer(recvbuf))
 
 #define ALLREDUCE(MANGLINGS, lower, UPPER, Count)                                    \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLREDUCE, *count,                      \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            offer_allreduce(core, REDUCE_CALL(*count), &code))
+            offer_allreduce(                                                         \
+                core, &(GC_Call){REDUCE_MEMBERS, .count = *count, .passed = &last_passed}, &code))
 
 #define REDUCE_SCATTER_BLOCK(MANGLINGS, lower, UPPER, Count)                         \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE_SCATTER_BLOCK, *count,           \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            core->reduce_scatter_block(REDUCE_CALL(*count), &code))
+            F_OFFER(GC_CALL_REDUCE_SCATTER_BLOCK, REDUCE_MEMBERS, .count = *count))
 
 /* Here `count` is the array of counts: only a closed gate lets the call pass. */
 #define REDUCE_SCATTER(MANGLINGS, lower, UPPER, Count)                               \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1,          \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            core->reduce_scatter(REDUCE_CALL(0), count, sizeof *count, &code))
+            F_OFFER(GC_CALL_REDUCE_SCATTER, REDUCE_MEMBERS, .recvcounts = count,     \
+                    .count_bytes = sizeof *count))
 
-#define IALLREDUCE(MANGLINGS, lower, UPPER, Count)                               \
-    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_IALLREDUCE, *count,                 \
-            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),             \
-            (F_REDUCE_ARGUMENTS, request, ierror),                               \
-            core->iallreduce(REDUCE_CALL(*count), &last_passed, &made, &code) && \
+#define IALLREDUCE(MANGLINGS, lower, UPPER, Count)                                         \
+    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_IALLREDUCE, *count,                           \
+            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),                       \
+            (F_REDUCE_ARGUMENTS, request, ierror),                                         \
+            F_OFFER(GC_CALL_IALLREDUCE, REDUCE_MEMBERS, .count = *count, .request = &made, \
+                    .passed = &last_passed) &&                                             \
                 make_request(core, made, request))
 
-#define ALLREDUCE_INIT(MANGLINGS, lower, UPPER, Count)                                           \
-    WRAPPER(                                                                                     \
-        MANGLINGS, lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count,                                 \
-        (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror),                \
-        (F_REDUCE_ARGUMENTS, info, request, ierror),                                             \
-        core->allreduce_init(REDUCE_CALL(*count), core->info_of_fortran(*info), &made, &code) && \
-            make_request(core, made, request))
+#define ALLREDUCE_INIT(MANGLINGS, lower, UPPER, Count)                                \
+    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count,                  \
+            (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror), \
+            (F_REDUCE_ARGUMENTS, info, request, ierror),                              \
+            F_OFFER(GC_CALL_ALLREDUCE_INIT, REDUCE_MEMBERS, .count = *count,          \
+                    .info = core->info_of_fortran(*info), .request = &made) &&        \
+                make_request(core, made, request))
 
 /* No buffer of a broadcast is in place, but it may be MPI_BOTTOM. */
 #define BCAST(MANGLINGS, lower, UPPER, Count)               \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_BCAST, *count, \
             (F_BCAST_PARAMETERS(Count), int* ierror),       \
             (buffer, count, datatype, root, comm, ierror),  \
-            core->bcast(F_BCAST_CALL(c_buffer(buffer)), &code))
+            F_OFFER(GC_CALL_BCAST, F_BCAST_MEMBERS(c_buffer(buffer))))
 
 #define REDUCE(MANGLINGS, lower, UPPER, Count)                           \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE, *count,             \
             (F_TO_ROOT_PARAMETERS(Count), int* ierror),                  \
             (sendbuf, recvbuf, count, datatype, op, root, comm, ierror), \
-            core->reduce(REDUCE_CALL(*count), *root, &code))
+            F_OFFER(GC_CALL_REDUCE, REDUCE_MEMBERS, .count = *count, .root = *root))
 
 #define ALLGATHER(MANGLINGS, lower, UPPER, Count)                                    \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLGATHER, *recvcount,                  \
             (F_GATHER_PARAMETERS(Count), int* ierror), (F_GATHER_ARGUMENTS, ierror), \
-            core->allgather(F_GATHER_CALL(c_buffer(sendbuf), c_buffer(recvbuf)), &code))
+            F_OFFER(GC_CALL_ALLGATHER, F_GATHER_MEMBERS(c_buffer(sendbuf), c_buffer(recvbuf))))
 
 ALLREDUCE(GC_MANGLINGS, mpi_allreduce, MPI_ALLREDUCE, int)
 IALLREDUCE(GC_MANGLINGS, mpi_iallreduce, MPI_IALLREDUCE, int)

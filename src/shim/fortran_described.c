@@ -39,56 +39,59 @@
     GC_DEFINE_CALL_AS(GC_PLAIN_MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, \
                       SLOW(Of_##lower, kind, count, copies, in, out, offer, GC_BARE ARGUMENTS))
 
-#define REDUCE_CALL(elements) F_REDUCE_CALL(send.buffer, receive.buffer, elements)
+#define REDUCE_MEMBERS F_REDUCE_MEMBERS(send.buffer, receive.buffer)
 
 #define ALLREDUCE(lower, UPPER, Count)                                             \
     WRAPPER(lower, UPPER, GC_CALL_ALLREDUCE, *count, MAY_COPY, sendbuf, recvbuf,   \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror), \
-            offer_allreduce(core, REDUCE_CALL(*count), &code))
+            offer_allreduce(                                                       \
+                core, &(GC_Call){REDUCE_MEMBERS, .count = *count, .passed = &last_passed}, &code))
 
 #define REDUCE_SCATTER_BLOCK(lower, UPPER, Count)                                           \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE_SCATTER_BLOCK, *count, MAY_COPY, sendbuf, recvbuf, \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror),          \
-            core->reduce_scatter_block(REDUCE_CALL(*count), &code))
+            F_OFFER(GC_CALL_REDUCE_SCATTER_BLOCK, REDUCE_MEMBERS, .count = *count))
 
 /* Here `count` is the array of counts: only a closed gate lets the call pass. */
 #define REDUCE_SCATTER(lower, UPPER, Count)                                                  \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1, MAY_COPY, sendbuf, recvbuf, \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror),           \
-            core->reduce_scatter(REDUCE_CALL(0), count, sizeof *count, &code))
+            F_OFFER(GC_CALL_REDUCE_SCATTER, REDUCE_MEMBERS, .recvcounts = count,             \
+                    .count_bytes = sizeof *count))
 
-#define IALLREDUCE(lower, UPPER, Count)                                            \
-    WRAPPER(lower, UPPER, GC_CALL_IALLREDUCE, *count, NO_COPIES, sendbuf, recvbuf, \
-            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),               \
-            (REDUCE_ARGUMENTS, request, ierror),                                   \
-            core->iallreduce(REDUCE_CALL(*count), &last_passed, &made, &code) &&   \
+#define IALLREDUCE(lower, UPPER, Count)                                                    \
+    WRAPPER(lower, UPPER, GC_CALL_IALLREDUCE, *count, NO_COPIES, sendbuf, recvbuf,         \
+            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),                       \
+            (REDUCE_ARGUMENTS, request, ierror),                                           \
+            F_OFFER(GC_CALL_IALLREDUCE, REDUCE_MEMBERS, .count = *count, .request = &made, \
+                    .passed = &last_passed) &&                                             \
                 make_request(core, made, request))
 
-#define ALLREDUCE_INIT(lower, UPPER, Count)                                                      \
-    WRAPPER(                                                                                     \
-        lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count, NO_COPIES, sendbuf, recvbuf,               \
-        (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror),                \
-        (REDUCE_ARGUMENTS, info, request, ierror),                                               \
-        core->allreduce_init(REDUCE_CALL(*count), core->info_of_fortran(*info), &made, &code) && \
-            make_request(core, made, request))
+#define ALLREDUCE_INIT(lower, UPPER, Count)                                            \
+    WRAPPER(lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count, NO_COPIES, sendbuf, recvbuf, \
+            (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror),  \
+            (REDUCE_ARGUMENTS, info, request, ierror),                                 \
+            F_OFFER(GC_CALL_ALLREDUCE_INIT, REDUCE_MEMBERS, .count = *count,           \
+                    .info = core->info_of_fortran(*info), .request = &made) &&         \
+                make_request(core, made, request))
 
 #define BCAST(lower, UPPER, Count)                                       \
     WRAPPER(lower, UPPER, GC_CALL_BCAST, *count, MAY_COPY, NULL, buffer, \
             (F_BCAST_PARAMETERS(Count), int* ierror),                    \
             (buffer, count, datatype, root, comm, ierror),               \
-            core->bcast(F_BCAST_CALL(receive.buffer), &code))
+            F_OFFER(GC_CALL_BCAST, F_BCAST_MEMBERS(receive.buffer)))
 
 #define REDUCE(lower, UPPER, Count)                                           \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE, *count, MAY_COPY, sendbuf, recvbuf, \
             (F_TO_ROOT_PARAMETERS(Count), int* ierror),                       \
             (sendbuf, recvbuf, count, datatype, op, root, comm, ierror),      \
-            core->reduce(REDUCE_CALL(*count), *root, &code))
+            F_OFFER(GC_CALL_REDUCE, REDUCE_MEMBERS, .count = *count, .root = *root))
 
 #define ALLGATHER(lower, UPPER, Count)                                                  \
     WRAPPER(lower, UPPER, GC_CALL_ALLGATHER, *recvcount, MAY_COPY, sendbuf, recvbuf,    \
             (F_GATHER_PARAMETERS(Count), int* ierror),                                  \
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror), \
-            core->allgather(F_GATHER_CALL(send.buffer, receive.buffer), &code))
+            F_OFFER(GC_CALL_ALLGATHER, F_GATHER_MEMBERS(send.buffer, receive.buffer)))
 
 /* Module mpi_f08 with counts of both widths, and module mpi. */
 #define ALL_NAMES(CALL, lower, UPPER)               \

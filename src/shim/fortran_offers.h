@@ -10,22 +10,23 @@ static inline void set_ierror(int* ierror, int code) {
     if (ierror != NULL) *ierror = code;
 }
 
-/* These are the arguments as C would have passed them. `send` and `receive` are its buffers. */
-#define F_REDUCE_CALL(send, receive, elements)                                                 \
-    (&(GC_Reduce_call){send, (void*)(receive), elements, core->datatype_of_fortran(*datatype), \
-                       core->op_of_fortran(*op), core->comm_of_fortran(*comm)})
-#define F_GATHER_CALL(send, receive)                                                             \
-    (&(GC_Gather_call){send, *sendcount, core->datatype_of_fortran(*sendtype), (void*)(receive), \
-                       *recvcount, core->datatype_of_fortran(*recvtype),                         \
-                       core->comm_of_fortran(*comm)})
-#define F_BCAST_CALL(memory)                                                                \
-    (&(GC_Bcast_call){(void*)(memory), *count, core->datatype_of_fortran(*datatype), *root, \
-                      core->comm_of_fortran(*comm)})
+/* Offers a call with these members of its GC_Call: the arguments as C would have passed them.
+ * `send` and `receive` are its buffers. */
+#define F_OFFER(kind, ...) core->offer[kind](&(GC_Call){__VA_ARGS__}, &code)
+#define F_ON_COMM \
+    .datatype = core->datatype_of_fortran(*datatype), .comm = core->comm_of_fortran(*comm)
+#define F_REDUCE_MEMBERS(send, receive) \
+    .sendbuf = (send), .recvbuf = (void*)(receive), .op = core->op_of_fortran(*op), F_ON_COMM
+#define F_GATHER_MEMBERS(send, receive)                                                           \
+    .sendbuf = (send), .sendcount = *sendcount, .sendtype = core->datatype_of_fortran(*sendtype), \
+    .recvbuf = (void*)(receive), .count = *recvcount,                                             \
+    .datatype = core->datatype_of_fortran(*recvtype), .comm = core->comm_of_fortran(*comm)
+#define F_BCAST_MEMBERS(memory) \
+    .recvbuf = (void*)(memory), .count = *count, .root = *root, F_ON_COMM
 
-static inline int offer_allreduce(const GC_Interposer_table* core, const GC_Reduce_call* call,
-                                  int* code) {
+static inline int offer_allreduce(const GC_Interposer_table* core, const GC_Call* call, int* code) {
     if (passes_like_last(call->comm, call->datatype, call->op, call->count)) return 0;
-    return core->allreduce(call, &last_passed, code);
+    return core->offer[GC_CALL_ALLREDUCE](call, code);
 }
 
 /* A served call made this request. MPI_Requests of Open MPI are pointers. */

@@ -204,7 +204,9 @@ GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, i
                (comm, ierror), {
                    int code = 0;
                    const GC_Interposer_table* const core = enter(GC_CALL_BARRIER, 0, &code);
-                   if (core == NULL || !core->barrier(core->comm_of_fortran(*comm), &code)) {
+                   if (core == NULL ||
+                       !core->offer[GC_CALL_BARRIER](
+                           &(GC_Call){.count = 1, .comm = core->comm_of_fortran(*comm)}, &code)) {
                        ((Of_mpi_barrier*)next_of(name))(comm, ierror);
                    } else if (ierror != NULL) {
                        *ierror = code;

@@ -11,6 +11,10 @@
 #define SCATTER_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op, comm
 #define GATHER_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm
 
+/* The same as members of a GC_Call. */
+#define ON_COMM .datatype = datatype, .comm = comm
+#define REDUCE_MEMBERS .sendbuf = sendbuf, .recvbuf = recvbuf, .count = count, .op = op, ON_COMM
+
 /* The fast half of a wrapper: a call that passes to a known function needs no stack frame.
  * Everything else is in the slow half, which has the same parameters and decides again. */
 #define FAST(name, kind, count, ...)                                               \
@@ -29,70 +33,69 @@
         return slow_##name(__VA_ARGS__);                                                          \
     } while (0)
 
-/* `offer` is an expression with `core`, `call` and `code`: 1 if the core served the call. */
-#define SLOW(name, kind, count, offer, ...)                                \
-    do {                                                                   \
-        int code = 0;                                                      \
-        const GC_Interposer_table* const core = enter(kind, count, &code); \
-        if (core == NULL || !(offer)) code = NEXT(name)(__VA_ARGS__);      \
-        leave(core);                                                       \
-        return code;                                                       \
+/* `members` are those of the GC_Call, in brackets. */
+#define SLOW(name, kind, count, members, ...)                                                 \
+    do {                                                                                      \
+        int code = 0;                                                                         \
+        const GC_Call call = {BARE members};                                                  \
+        const GC_Interposer_table* const core = enter(kind, count, &code);                    \
+        if (core == NULL || !core->offer[kind](&call, &code)) code = NEXT(name)(__VA_ARGS__); \
+        leave(core);                                                                          \
+        return code;                                                                          \
     } while (0)
-
-/* Defines both halves. `call` is made of the values in brackets: the arguments as the core wants
- * them. */
-#define WRAPPER(name, kind, count, PARAMETERS, Call, values, offer, ...) \
-    WRAPPER_BY(FAST, name, kind, count, PARAMETERS, Call, values, offer, __VA_ARGS__)
-#define WRAPPER_BY(FAST_HALF, name, kind, count, PARAMETERS, Call, values, offer, ...) \
-    static SLOW_HALF int slow_##name PARAMETERS {                                      \
-        const Call call = {BARE values};                                               \
-        SLOW(name, kind, count, offer, __VA_ARGS__);                                   \
-    }                                                                                  \
-    int name PARAMETERS {                                                              \
-        FAST_HALF(name, kind, count, __VA_ARGS__);                                     \
-    }
 #define BARE(...) __VA_ARGS__
 
-#define ALLREDUCE(name, Count)                                                                  \
-    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_ALLREDUCE, count, (REDUCE_PARAMETERS(Count)),          \
-               GC_Reduce_call, (REDUCE_ARGUMENTS), core->allreduce(&call, &last_passed, &code), \
-               REDUCE_ARGUMENTS)
+/* Defines both halves. */
+#define WRAPPER(name, kind, count, PARAMETERS, members, ...) \
+    WRAPPER_BY(FAST, name, kind, count, PARAMETERS, members, __VA_ARGS__)
+#define WRAPPER_BY(FAST_HALF, name, kind, count, PARAMETERS, members, ...) \
+    static SLOW_HALF int slow_##name PARAMETERS {                          \
+        SLOW(name, kind, count, members, __VA_ARGS__);                     \
+    }                                                                      \
+    int name PARAMETERS {                                                  \
+        FAST_HALF(name, kind, count, __VA_ARGS__);                         \
+    }
 
-#define REDUCE_SCATTER_BLOCK(name, Count)                                                          \
-    WRAPPER(name, GC_CALL_REDUCE_SCATTER_BLOCK, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, \
-            (REDUCE_ARGUMENTS), core->reduce_scatter_block(&call, &code), REDUCE_ARGUMENTS)
+#define ALLREDUCE(name, Count)                                                         \
+    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_ALLREDUCE, count, (REDUCE_PARAMETERS(Count)), \
+               (REDUCE_MEMBERS, .passed = &last_passed), REDUCE_ARGUMENTS)
 
-#define IALLREDUCE(name, Count)                                                               \
-    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_IALLREDUCE, count,                                   \
-               (REDUCE_PARAMETERS(Count), void* request), GC_Reduce_call, (REDUCE_ARGUMENTS), \
-               core->iallreduce(&call, &last_passed, request, &code), REDUCE_ARGUMENTS, request)
+#define REDUCE_SCATTER_BLOCK(name, Count)                                          \
+    WRAPPER(name, GC_CALL_REDUCE_SCATTER_BLOCK, count, (REDUCE_PARAMETERS(Count)), \
+            (REDUCE_MEMBERS), REDUCE_ARGUMENTS)
 
-#define ALLREDUCE_INIT(name, Count)                                                        \
-    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                           \
-            (REDUCE_PARAMETERS(Count), GC_Mpi_handle info, void* request), GC_Reduce_call, \
-            (REDUCE_ARGUMENTS), core->allreduce_init(&call, info, request, &code),         \
-            REDUCE_ARGUMENTS, info, request)
+#define IALLREDUCE(name, Count)                                                                 \
+    WRAPPER_BY(                                                                                 \
+        FAST_AGAIN, name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request), \
+        (REDUCE_MEMBERS, .request = request, .passed = &last_passed), REDUCE_ARGUMENTS, request)
+
+#define ALLREDUCE_INIT(name, Count)                                        \
+    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                           \
+            (REDUCE_PARAMETERS(Count), GC_Mpi_handle info, void* request), \
+            (REDUCE_MEMBERS, .info = info, .request = request), REDUCE_ARGUMENTS, info, request)
 
 /* Its counts are an array as long as the communicator is large, which the core knows: only a closed
  * gate lets it pass. */
 #define REDUCE_SCATTER(name, Count)                                                   \
     WRAPPER(name, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1, (SCATTER_PARAMETERS(Count)), \
-            GC_Reduce_call, (sendbuf, recvbuf, 0, datatype, op, comm),                \
-            core->reduce_scatter(&call, recvcounts, sizeof(Count), &code), SCATTER_ARGUMENTS)
+            (.sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,        \
+             .count_bytes = sizeof(Count), .op = op, ON_COMM),                        \
+            SCATTER_ARGUMENTS)
 
-#define ALLGATHER(name, Count)                                                              \
-    WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)), GC_Gather_call, \
-            (GATHER_ARGUMENTS), core->allgather(&call, &code), GATHER_ARGUMENTS)
+#define ALLGATHER(name, Count)                                                                     \
+    WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)),                        \
+            (.sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, \
+             .count = recvcount, .datatype = recvtype, .comm = comm),                              \
+            GATHER_ARGUMENTS)
 
-#define BCAST(name, Count)                                                                   \
-    WRAPPER(name, GC_CALL_BCAST, count, (BCAST_PARAMETERS(Count)), GC_Bcast_call,            \
-            (buffer, count, datatype, root, comm), core->bcast(&call, &code), buffer, count, \
-            datatype, root, comm)
+#define BCAST(name, Count)                                                                       \
+    WRAPPER(name, GC_CALL_BCAST, count, (BCAST_PARAMETERS(Count)),                               \
+            (.recvbuf = buffer, .count = count, .root = root, ON_COMM), buffer, count, datatype, \
+            root, comm)
 
-#define REDUCE(name, Count)                                                                \
-    WRAPPER(name, GC_CALL_REDUCE, count, (TO_ROOT_PARAMETERS(Count)), GC_Reduce_call,      \
-            (REDUCE_ARGUMENTS), core->reduce(&call, root, &code), sendbuf, recvbuf, count, \
-            datatype, op, root, comm)
+#define REDUCE(name, Count)                                           \
+    WRAPPER(name, GC_CALL_REDUCE, count, (TO_ROOT_PARAMETERS(Count)), \
+            (REDUCE_MEMBERS, .root = root), sendbuf, recvbuf, count, datatype, op, root, comm)
 
 int MPI_Init(int* argc, char*** argv) {
     int code = 0;
@@ -134,13 +137,7 @@ BCAST(MPI_Bcast_c, int64_t)
 REDUCE(MPI_Reduce_c, int64_t)
 #endif
 
-static SLOW_HALF int slow_MPI_Barrier(GC_Mpi_handle comm) {
-    SLOW(MPI_Barrier, GC_CALL_BARRIER, 0, core->barrier(comm, &code), comm);
-}
-
-int MPI_Barrier(GC_Mpi_handle comm) {
-    FAST(MPI_Barrier, GC_CALL_BARRIER, 0, comm);
-}
+WRAPPER(MPI_Barrier, GC_CALL_BARRIER, 0, (GC_Mpi_handle comm), (.count = 1, .comm = comm), comm)
 
 /* The core cares for these only after it served an allreduce_init. Nothing is offered: MPI does its
  * part, and the core is told. */

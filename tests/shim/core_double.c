@@ -34,8 +34,7 @@ static void saw_buffers(const void* sendbuf, const void* recvbuf) {
     call->sendbuf, call->recvbuf, (int)call->count, (MPI_Datatype)call->datatype, (MPI_Op)call->op
 #define COMM(call) (MPI_Comm)(call)->comm
 
-static int allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) {
-    (void)passed;
+static int allreduce(const GC_Call* call, int* code) {
     ++allreduces;
     saw_buffers(call->sendbuf, call->recvbuf);
     if (serves) *code = PMPI_Allreduce(AS_MPI(call), COMM(call));
@@ -48,38 +47,35 @@ static int go_on(void) {
     return serves;
 }
 
-static int iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,
-                      int* code) {
-    (void)passed;
+static int iallreduce(const GC_Call* call, int* code) {
     ++iallreduces;
     saw_buffers(call->sendbuf, call->recvbuf);
-    if (serves) *code = PMPI_Iallreduce(AS_MPI(call), COMM(call), request);
+    if (serves) *code = PMPI_Iallreduce(AS_MPI(call), COMM(call), call->request);
     return serves;
 }
 
-static int allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
-                          int* code) {
+static int allreduce_init(const GC_Call* call, int* code) {
     ++inits;
     saw_buffers(call->sendbuf, call->recvbuf);
-    if (serves) *code = PMPI_Allreduce_init(AS_MPI(call), COMM(call), (MPI_Info)info, request);
+    if (serves)
+        *code = PMPI_Allreduce_init(AS_MPI(call), COMM(call), (MPI_Info)call->info, call->request);
     return serves;
 }
 
-static int reduce_scatter_block(const GC_Reduce_call* call, int* code) {
+static int reduce_scatter_block(const GC_Call* call, int* code) {
     ++blocks;
     if (serves) *code = PMPI_Reduce_scatter_block(AS_MPI(call), COMM(call));
     return serves;
 }
 
-static int reduce_scatter(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
-                          int* code) {
+static int reduce_scatter(const GC_Call* call, int* code) {
     int size = 0;
     int counts[64];
     ++scatters;
     PMPI_Comm_size(COMM(call), &size);
     for (int i = 0; i < size; ++i) {
-        counts[i] = count_bytes == sizeof(int) ? ((const int*)recvcounts)[i]
-                                               : (int)((const int64_t*)recvcounts)[i];
+        counts[i] = call->count_bytes == sizeof(int) ? ((const int*)call->recvcounts)[i]
+                                                     : (int)((const int64_t*)call->recvcounts)[i];
     }
     if (serves) {
         *code = PMPI_Reduce_scatter(call->sendbuf, call->recvbuf, counts,
@@ -88,36 +84,36 @@ static int reduce_scatter(const GC_Reduce_call* call, const void* recvcounts, si
     return serves;
 }
 
-static int allgather(const GC_Gather_call* call, int* code) {
+static int allgather(const GC_Call* call, int* code) {
     ++gathers;
     saw_buffers(call->sendbuf, call->recvbuf);
     if (serves) {
         *code = PMPI_Allgather(call->sendbuf, (int)call->sendcount, (MPI_Datatype)call->sendtype,
-                               call->recvbuf, (int)call->recvcount, (MPI_Datatype)call->recvtype,
+                               call->recvbuf, (int)call->count, (MPI_Datatype)call->datatype,
                                COMM(call));
     }
     return serves;
 }
 
-static int barrier(GC_Mpi_handle comm, int* code) {
+static int barrier(const GC_Call* call, int* code) {
     ++barriers;
-    if (serves) *code = PMPI_Barrier((MPI_Comm)comm);
+    if (serves) *code = PMPI_Barrier(COMM(call));
     return serves;
 }
 
-static int bcast(const GC_Bcast_call* call, int* code) {
+static int bcast(const GC_Call* call, int* code) {
     ++bcasts;
     if (serves) {
-        *code = PMPI_Bcast(call->buffer, (int)call->count, (MPI_Datatype)call->datatype, call->root,
-                           COMM(call));
+        *code = PMPI_Bcast(call->recvbuf, (int)call->count, (MPI_Datatype)call->datatype,
+                           call->root, COMM(call));
     }
     return serves;
 }
 
-static int reduce(const GC_Reduce_call* call, int root, int* code) {
+static int reduce(const GC_Call* call, int* code) {
     ++reduces;
     saw_buffers(call->sendbuf, call->recvbuf);
-    if (serves) *code = PMPI_Reduce(AS_MPI(call), root, COMM(call));
+    if (serves) *code = PMPI_Reduce(AS_MPI(call), call->root, COMM(call));
     return serves;
 }
 
@@ -182,15 +178,15 @@ static void report(void) {
 
 const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) {
     static const GC_Interposer_table table = {
-        allreduce,
-        iallreduce,
-        allreduce_init,
-        reduce_scatter_block,
-        reduce_scatter,
-        allgather,
-        barrier,
-        bcast,
-        reduce,
+        {[GC_CALL_ALLREDUCE] = allreduce,
+         [GC_CALL_IALLREDUCE] = iallreduce,
+         [GC_CALL_ALLREDUCE_INIT] = allreduce_init,
+         [GC_CALL_REDUCE_SCATTER_BLOCK] = reduce_scatter_block,
+         [GC_CALL_REDUCE_SCATTER] = reduce_scatter,
+         [GC_CALL_ALLGATHER] = allgather,
+         [GC_CALL_BARRIER] = barrier,
+         [GC_CALL_BCAST] = bcast,
+         [GC_CALL_REDUCE] = reduce},
         started,
         freeing,
         go_on,

@@ -37,18 +37,13 @@ std::optional<Outcome> pass_by_copies(const Call& call) {
 /// Offers a blocking call. `passed` is that of run_cached().
 int offer(const Entry& entry, const CallArguments& arguments, int* code,
           GC_Passed_call* passed = nullptr) noexcept {
+    if (has(entry.kind, CallTrait::all_meet))
+        meet_before(arguments.comm, entry.whole_count.value_or(arguments.count));
     const Shortcut known = offer_cached(entry, arguments.comm, code, [&](Status& status) {
         return run_cached(entry, arguments, status, passed);
     });
     if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(entry, arguments, {}, code, run_call, pass_by_copies);
-}
-
-template <CallKind kind>
-int offer(const CallArguments& arguments, int* code, GC_Passed_call* passed = nullptr) noexcept {
-    static constexpr Entry entry = offered_entry(kind);
-    if (has(kind, CallTrait::all_meet)) meet_before(arguments.comm, arguments.count);
-    return offer(entry, arguments, code, passed);
 }
 
 MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
@@ -129,66 +124,57 @@ constexpr Entry allgather_one_host = [] {
 
 }  // namespace
 
-int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept {
-    return offer<CallKind::allreduce>(arguments_of(*call), code, passed);
+template <CallKind kind>
+int offer_call(const GC_Call* call, int* code) noexcept {
+    static constexpr Entry entry = offered_entry(kind);
+    return offer(entry, arguments_of(kind, *call), code, call->passed);
 }
 
-int offer_iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,
-                     int* code) noexcept {
+template <>
+int offer_call<CallKind::iallreduce>(const GC_Call* call, int* code) noexcept {
     static constexpr Entry entry = offered_entry(CallKind::iallreduce);
-    const CallArguments arguments = arguments_of(*call);
-    auto* const made = static_cast<MPI_Request*>(request);
-    const Shortcut known = request == nullptr
-                               ? Shortcut::no
-                               : offer_cached(entry, arguments.comm, code, [&](Status& status) {
-                                     return start_cached(entry, arguments, made, status, passed);
-                                 });
+    const CallArguments arguments = arguments_of(entry.kind, *call);
+    auto* const request = static_cast<MPI_Request*>(call->request);
+    const Shortcut known =
+        request == nullptr
+            ? Shortcut::no
+            : offer_cached(entry, arguments.comm, code, [&](Status& status) {
+                  return start_cached(entry, arguments, request, status, call->passed);
+              });
     if (known != Shortcut::no) return known == Shortcut::served ? 1 : 0;
     return at_offer(entry, arguments, check_request(request), code,
-                    [&](Call& admitted) { return start_nonblocking(admitted, made); });
+                    [&](Call& admitted) { return start_nonblocking(admitted, request); });
 }
 
-int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept {
-    return offer<CallKind::reduce_scatter_block>(arguments_of(*call), code);
-}
-
-int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
-                         std::size_t count_bytes, int* code) noexcept {
+template <>
+int offer_call<CallKind::reduce_scatter>(const GC_Call* call, int* code) noexcept {
     if (!mpi_is_running()) return 0;
-    CallArguments arguments = arguments_of(*call);
+    CallArguments arguments = arguments_of(CallKind::reduce_scatter, *call);
     Entry entry = offered_entry(CallKind::reduce_scatter);
-    Status complaint = read_blocks(recvcounts, count_bytes, arguments, entry);
-    meet_before(arguments.comm, entry.whole_count.value_or(0));
+    Status complaint = read_blocks(call->recvcounts, call->count_bytes, arguments, entry);
     if (complaint.ok() && !entry.unequal_blocks) return offer(entry, arguments, code);
+    meet_before(arguments.comm, entry.whole_count.value_or(0));
     return at_offer(entry, arguments, std::move(complaint), code, run_call);
 }
 
-int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
-    const CallArguments arguments = arguments_of(*call);
-    if (intercepted_calls().gathers_over_tree()) return offer<CallKind::allgather>(arguments, code);
-    meet_before(arguments.comm, arguments.count);
-    return offer(allgather_one_host, arguments, code);
+template <>
+int offer_call<CallKind::allgather>(const GC_Call* call, int* code) noexcept {
+    static constexpr Entry entry = offered_entry(CallKind::allgather);
+    return offer(intercepted_calls().gathers_over_tree() ? entry : allgather_one_host,
+                 arguments_of(entry.kind, *call), code);
 }
 
-int offer_barrier(GC_Mpi_handle comm, int* code) noexcept {
-    CallArguments arguments;
-    arguments.count = 1;
-    arguments.comm = handle_of<MPI_Comm>(comm);
-    return offer<CallKind::barrier>(arguments, code);
+template <>
+int offer_call<CallKind::reduce>(const GC_Call* call, int* code) noexcept {
+    static constexpr Entry entry = offered_entry(CallKind::reduce);
+    const CallArguments arguments = arguments_of(entry.kind, *call);
+    return is_reduced_anywhere(arguments) ? offer_reduce_anywhere(arguments, code)
+                                          : offer(entry, arguments, code);
 }
 
-int offer_bcast(const GC_Bcast_call* call, int* code) noexcept {
-    return offer<CallKind::bcast>(
-        {MPI_IN_PLACE, call->buffer, call->count, handle_of<MPI_Datatype>(call->datatype),
-         MPI_OP_NULL, handle_of<MPI_Comm>(call->comm), 0, MPI_DATATYPE_NULL, call->root},
-        code);
-}
-
-int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept {
-    CallArguments arguments = arguments_of(*call);
-    arguments.root = root;
-    if (is_reduced_anywhere(arguments)) return offer_reduce_anywhere(arguments, code);
-    return offer<CallKind::reduce>(arguments, code);
-}
+#define GC_KIND(CONSTANT, name, ...) \
+    template int offer_call<CallKind::name>(const GC_Call* call, int* code) noexcept;
+#include "base/call_kinds.def"
+#undef GC_KIND
 
 }  // namespace gradcoll

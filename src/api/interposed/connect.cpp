@@ -27,18 +27,24 @@ int request_to_fortran(const void* request) noexcept {
     return number_of(*static_cast<const MPI_Request*>(request));
 }
 
+using Offer = int (*)(const GC_Call* call, int* code);
+template <CallKind kind>
+constexpr Offer offer_of() {
+    if constexpr (row_of(kind).function.empty())
+        return nullptr;
+    else
+        return offer_call<kind>;
+}
+
 /// The table is what libgradcoll_pmpi may call. It includes conversions of Fortran's handles, which
 /// only the MPI library can make.
 constexpr GC_Interposer_table table = {
-    .allreduce = offer_allreduce,
-    .iallreduce = offer_iallreduce,
-    .allreduce_init = offer_allreduce_init,
-    .reduce_scatter_block = offer_reduce_scatter_block,
-    .reduce_scatter = offer_reduce_scatter,
-    .allgather = offer_allgather,
-    .barrier = offer_barrier,
-    .bcast = offer_bcast,
-    .reduce = offer_reduce,
+    .offer =
+        {
+#define GC_KIND(CONSTANT, name, ...) offer_of<CallKind::name>(),
+#include "base/call_kinds.def"
+#undef GC_KIND
+        },
     .started = requests_started,
     .freeing = request_freeing,
     .go_on = []() noexcept { return make_progress_for_waiting_program() ? 1 : 0; },

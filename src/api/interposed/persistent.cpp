@@ -133,13 +133,15 @@ constexpr Entry offered_init = offered_entry(CallKind::allreduce_init);
 
 }  // namespace
 
-int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
-                         int* code) noexcept {
-    const CallArguments arguments = arguments_of(*call);
+template <>
+int offer_call<CallKind::allreduce_init>(const GC_Call* call, int* code) noexcept {
+    const CallArguments arguments = arguments_of(CallKind::allreduce_init, *call);
     meet_before(arguments.comm, arguments.count);
-    return at_offer(offered_init, arguments, check_request(request), code, [&](Call& admitted) {
-        return serve(admitted, handle_of<MPI_Info>(info), static_cast<MPI_Request*>(request));
-    });
+    return at_offer(offered_init, arguments, check_request(call->request), code,
+                    [&](Call& admitted) {
+                        return serve(admitted, handle_of<MPI_Info>(call->info),
+                                     static_cast<MPI_Request*>(call->request));
+                    });
 }
 
 void requests_started(int count, const void* handles) noexcept try {

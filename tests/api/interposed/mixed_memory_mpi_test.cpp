@@ -168,16 +168,9 @@ TEST_F(MixedMemory, AllreduceInit) {
     const int served = make_everywhere(
         count, count,
         [&](const void* in, void* out) {
-            const GC_Reduce_call call{in,
-                                      out,
-                                      count,
-                                      bits_of(MPI_FLOAT),
-                                      bits_of(MPI_Op(MPI_SUM)),
-                                      bits_of(MPI_Comm(comm_))};
             MPI_Request request = MPI_REQUEST_NULL;
-            Answer answer;
-            answer.served = connected()->allreduce_init(&call, bits_of(MPI_INFO_NULL), &request,
-                                                        &answer.code) != 0;
+            const Answer answer = connected().allreduce_init(in, out, count, MPI_FLOAT, MPI_SUM,
+                                                             comm_, MPI_INFO_NULL, &request);
             if (!answer.served) return answer;
             for (int round = 0; round < 2; ++round) {
                 EXPECT_EQ(MPI_Start(&request), MPI_SUCCESS);

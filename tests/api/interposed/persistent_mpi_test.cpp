@@ -14,10 +14,7 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 Answer init(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
             MPI_Request* request, MPI_Info info = MPI_INFO_NULL) {
-    const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
-    Answer answer;
-    answer.served = connected()->allreduce_init(&call, bits_of(info), request, &answer.code) != 0;
-    return answer;
+    return connected().allreduce_init(in, out, count, type, op, comm, info, request);
 }
 
 /// The functions below do what the interposer makes of MPI_Start, MPI_Startall and

@@ -24,53 +24,77 @@ class Table {
 
     Answer allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
         GC_Passed_call passed{};
-        return asked([&](int* code) { return table_->allreduce(&call, &passed, code); });
+        GC_Call call = vector_call(in, out, count, type, op, comm);
+        call.passed = &passed;
+        return asked(GC_CALL_ALLREDUCE, call);
     }
     Answer iallreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request) const {
-        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
         GC_Passed_call passed{};
-        return asked([&](int* code) { return table_->iallreduce(&call, &passed, request, code); });
+        GC_Call call = vector_call(in, out, count, type, op, comm);
+        call.passed = &passed;
+        call.request = request;
+        return asked(GC_CALL_IALLREDUCE, call);
+    }
+    Answer allreduce_init(const void* in, void* out, std::int64_t count, MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) const {
+        GC_Call call = vector_call(in, out, count, type, op, comm);
+        call.info = bits_of(info);
+        call.request = request;
+        return asked(GC_CALL_ALLREDUCE_INIT, call);
     }
     Answer reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                                 MPI_Op op, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
-        return asked([&](int* code) { return table_->reduce_scatter_block(&call, code); });
+        return asked(GC_CALL_REDUCE_SCATTER_BLOCK, vector_call(in, out, count, type, op, comm));
     }
     template <class Count>
     Answer reduce_scatter(const void* in, void* out, const Count* counts, MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, 0, bits_of(type), bits_of(op), bits_of(comm)};
-        return asked(
-            [&](int* code) { return table_->reduce_scatter(&call, counts, sizeof(Count), code); });
+        GC_Call call = vector_call(in, out, 0, type, op, comm);
+        call.recvcounts = counts;
+        call.count_bytes = sizeof(Count);
+        return asked(GC_CALL_REDUCE_SCATTER, call);
     }
     Answer allgather(const void* in, std::int64_t send_count, MPI_Datatype send_type, void* out,
                      std::int64_t recv_count, MPI_Datatype recv_type, MPI_Comm comm) const {
-        const GC_Gather_call call{in,         send_count,         bits_of(send_type), out,
-                                  recv_count, bits_of(recv_type), bits_of(comm)};
-        return asked([&](int* code) { return table_->allgather(&call, code); });
+        GC_Call call = vector_call(in, out, recv_count, recv_type, MPI_OP_NULL, comm);
+        call.sendcount = send_count;
+        call.sendtype = bits_of(send_type);
+        return asked(GC_CALL_ALLGATHER, call);
     }
 
     Answer barrier(MPI_Comm comm) const {
-        return asked([&](int* code) { return table_->barrier(bits_of(comm), code); });
+        return asked(GC_CALL_BARRIER,
+                     vector_call(nullptr, nullptr, 1, MPI_DATATYPE_NULL, MPI_OP_NULL, comm));
     }
     Answer bcast(void* data, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) const {
-        const GC_Bcast_call call{data, count, bits_of(type), root, bits_of(comm)};
-        return asked([&](int* code) { return table_->bcast(&call, code); });
+        GC_Call call = vector_call(nullptr, data, count, type, MPI_OP_NULL, comm);
+        call.root = root;
+        return asked(GC_CALL_BCAST, call);
     }
     Answer reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                   int root, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
-        return asked([&](int* code) { return table_->reduce(&call, root, code); });
+        GC_Call call = vector_call(in, out, count, type, op, comm);
+        call.root = root;
+        return asked(GC_CALL_REDUCE, call);
     }
 
   private:
-    template <class Ask>
-    static Answer asked(Ask&& ask) {
+    static GC_Call vector_call(const void* in, void* out, std::int64_t count, MPI_Datatype type,
+                               MPI_Op op, MPI_Comm comm) {
+        GC_Call call{};
+        call.sendbuf = in;
+        call.recvbuf = out;
+        call.count = count;
+        call.datatype = bits_of(type);
+        call.op = bits_of(op);
+        call.comm = bits_of(comm);
+        return call;
+    }
+    Answer asked(GC_Call_kind kind, const GC_Call& call) const {
         Answer answer;
-        answer.served = ask(&answer.code) != 0;
+        answer.served = table_->offer[kind](&call, &answer.code) != 0;
         return answer;
     }
 
