@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "base/interposer_table.h"
 #include "mpi/request.hpp"
@@ -32,6 +34,8 @@ struct KindOfCall {
 void learn_kind(const CallArguments& arguments, const KindOfCall& kind);
 /// Returns null if this thread does not know the type and op, or no longer.
 const KindOfCall* known_kind(const CallArguments& arguments);
+
+class WaitMeeting;
 
 /// A AttachAccount adds up what the shared memory of one host would have saved, call by call, and
 /// compares it with what attaching costs. Both are reckoned from the size of the vector and the
@@ -82,6 +86,34 @@ class AttachAccount {
     /// Does the same for a call that shared memory serves whatever its type and op.
     bool passes(std::uint64_t size_bytes) { return gc_passes(&account_, size_bytes) != 0; }
 
+    /// Counts an allreduce of the kind that must not wait for other ranks, and so passes. Returns
+    /// false, and counts nothing, if it is long.
+    bool counts_started(MPI_Count count, const KindOfCall& kind) {
+        if (count <= 0 || count > most_count) return false;
+        const std::uint64_t size_bytes = static_cast<std::uint64_t>(count) * kind.item_bytes;
+        if (size_bytes >= end_bytes(kind)) return false;
+        add(size_bytes);
+        return true;
+    }
+
+    /// Keeps the meeting at which the ranks will attach, if they come to it.
+    void want_meeting(std::shared_ptr<WaitMeeting> meeting) {
+        meeting_ = std::move(meeting);
+        meeting_is_settled_ = true;
+        calls_of_meeting_ = 0;
+    }
+    /// Returns whether there has been a meeting, or none can be.
+    bool meeting_is_settled() const { return meeting_is_settled_; }
+    /// Lets there be another, once the account is paid again.
+    void end_meeting() {
+        meeting_.reset();
+        meeting_is_settled_ = false;
+    }
+    /// Counts a call of any kind. From the beginning of a meeting on ranks that have made the same
+    /// calls have the same number.
+    void count_for_meeting() { ++calls_of_meeting_; }
+    std::uint64_t calls_of_meeting() const { return calls_of_meeting_; }
+
     /// Returns the size below which allreduces of the kind pass as long as the account lets them.
     std::uint64_t end_bytes(const KindOfCall& kind) const {
         return is_never_attached() ? std::numeric_limits<std::uint64_t>::max() : kind.end_bytes;
@@ -108,6 +140,9 @@ class AttachAccount {
     std::uint64_t rank_count_;
     bool price_is_agreed_ = false;
     bool has_met_ = false;
+    std::shared_ptr<WaitMeeting> meeting_;
+    bool meeting_is_settled_ = false;
+    std::uint64_t calls_of_meeting_ = 0;
     GC_Attach_account account_;
 };
 

@@ -175,8 +175,8 @@ Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context)
 }
 
 Result<std::shared_ptr<CommContext>> attach_here(MPI_Comm comm, const SettingsWish& wish,
-                                                 Parts parts) {
-    auto context = CommContext::make(comm, wish);
+                                                 Parts parts, PrivateComm own) {
+    auto context = CommContext::make(comm, wish, std::move(own));
     if (!context) return context;
     const bool one_host = (*context)->identity().is_one_host();
     if (parts == Parts::without_tree && !one_host && !(*context)->several_hosts().may_open())
@@ -190,14 +190,15 @@ Result<std::shared_ptr<CommContext>> attach_here(MPI_Comm comm, const SettingsWi
 /// Attaches a communicator. To look at the machine and to agree takes more of a stack than some
 /// threads have. If threads other than the main one may call MPI, one may do it in the place of
 /// this one, which waits.
-Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts,
+                                            PrivateComm own = {}) {
     free_spare_memory();
     GRADCOLL_TRY(make_keyval());
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED) return attach_here(comm, wish, parts);
+    if (level < MPI_THREAD_SERIALIZED) return attach_here(comm, wish, parts, std::move(own));
     Result<std::shared_ptr<CommContext>> attached = std::shared_ptr<CommContext>();
-    run_with_room_on_stack([&] { attached = attach_here(comm, wish, parts); });
+    run_with_room_on_stack([&] { attached = attach_here(comm, wish, parts, std::move(own)); });
     return attached;
 }
 
@@ -287,8 +288,10 @@ Result<AttachAccount*> account_of(MPI_Comm comm) {
     return *found != nullptr ? seen_in(**found).account : nullptr;
 }
 
-Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
-    auto context = attach(comm, {SettingsText::from_environment(), {}, true}, parts);
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts,
+                                                         PrivateComm own) {
+    auto context =
+        attach(comm, {SettingsText::from_environment(), {}, true}, parts, std::move(own));
     if (context && *context) warn_of_a_schedule_that_stands(**context);
     return context;
 }

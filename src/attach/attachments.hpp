@@ -57,8 +57,10 @@ enum class Parts : std::uint8_t {
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
 /// intracommunicator of a program that does not know of this library. Warns once if these have a
 /// schedule that nothing advances. Null, and nothing hangs there, if there is to be no tree and
-/// ranks are on several hosts. Collective. Errors: those of CommContext::make.
-Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts);
+/// ranks are on several hosts. `own` is what the context has for its own communicator; if it has
+/// none, a duplicate is made. Collective. Errors: those of CommContext::make.
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts,
+                                                         PrivateComm own = {});
 
 /// Marks the communicator as one that could not be attached. Local.
 Status refuse(MPI_Comm comm);

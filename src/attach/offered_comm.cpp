@@ -6,6 +6,7 @@
 #include "attach/attachments.hpp"
 #include "attach/comm_info.hpp"
 #include "attach/presence.hpp"
+#include "attach/wait_meeting.hpp"
 #include "attach/waiting_info.hpp"
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
@@ -29,8 +30,9 @@ bool is_for_tree(const OfferedSize& size) {
 
 /// Attaches, with what its settings need. Info that MPI keeps is not asked for: keys come by
 /// take_new_info(), which is alike with all MPI libraries.
-Result<std::shared_ptr<CommContext>> attach_for_use(MPI_Comm comm, Parts parts) {
-    auto context = attach_without_info(comm, parts);
+Result<std::shared_ptr<CommContext>> attach_for_use(MPI_Comm comm, Parts parts,
+                                                    PrivateComm own = {}) {
+    auto context = attach_without_info(comm, parts, std::move(own));
     if (!context || *context == nullptr) return context;
     const bool memory_serves_this =
         (*context)->one_host().may_open() ||
@@ -118,6 +120,13 @@ bool is_worth_it(AttachAccount& account, const OfferedSize& size, Parts parts) {
     return account.pass_reason() == PassReason::short_vector || account.add_wanted(size.bytes);
 }
 
+void tell_of_attached(const Result<std::shared_ptr<CommContext>>& context) {
+    if (!context || *context == nullptr || (*context)->has_tree()) return;
+    const CommIdentity& comm = (*context)->identity();
+    log(LogLevel::info, "attached communicator '{}' of {} ranks by use: shared memory of {}",
+        comm.name(), comm.rank_count(), comm.is_one_host() ? "one host" : "each host");
+}
+
 /// Attaches at the call that makes it pay, which is collective then.
 OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     constexpr PassReason passes = PassReason::short_of_attaching;
@@ -125,19 +134,42 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     const auto account = account_of(comm);
     if (!account || *account == nullptr) return {nullptr, passes};
     // This counts a call whose buffers are wrong here, too: no rank may look at its own alone.
-    if (!is_worth_it(**account, size, parts) || !size.may_attach ||
-        !is_paid_on_all(comm, **account))
+    const bool is_worth = is_worth_it(**account, size, parts);
+    if (size.is_started) attach_when_all_wait(comm, **account);
+    if (!is_worth || !size.may_attach || !is_paid_on_all(comm, **account))
         return {nullptr, (*account)->pass_reason()};
     auto context = attach_for_use(comm, parts);
     if (context && *context == nullptr) {
         (*account)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
     }
-    if (context && !(*context)->has_tree())
-        log(LogLevel::info, "attached communicator '{}' of {} ranks by use: shared memory of {}",
-            (*context)->identity().name(), (*context)->identity().rank_count(),
-            (*context)->identity().is_one_host() ? "one host" : "each host");
+    tell_of_attached(context);
     return or_refused(comm, std::move(context));
+}
+
+/// Makes the private communicator of ranks that wait. A duplicate would have to come in the same
+/// place among the program's collective calls on every rank; this comes in no place among them.
+Result<PrivateComm> own_comm_of_met(MPI_Comm comm) {
+    constexpr int tag = 0x4743;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm own = MPI_COMM_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(comm, &group), "MPI_Comm_group"));
+    const int code = PMPI_Comm_create_group(comm, group, tag, &own);
+    PMPI_Group_free(&group);
+    GRADCOLL_TRY(from_mpi(code, "MPI_Comm_create_group"));
+    return PrivateComm::of(own);
+}
+
+/// Attaches where all ranks wait for requests, unless one of them asks a higher price. The memory
+/// is made, too, as nonblocking calls cannot make it.
+void attach_met(MPI_Comm comm, AttachAccount& account) {
+    auto own = own_comm_of_met(comm);
+    if (!own || !is_paid_on_all(own->handle(), account)) return account.end_meeting();
+    auto context = attach_for_use(comm, Parts::without_tree, std::move(own).value());
+    if (context && *context != nullptr) (*context)->one_host().open();
+    if (context && *context == nullptr) return account.give_up(PassReason::short_vector);
+    tell_of_attached(context);
+    (void)or_refused(comm, std::move(context));
 }
 
 void take_info_that_waits(MPI_Comm comm) {
@@ -164,6 +196,7 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
     SeenComm seen = known_comm(comm, by_use);
+    if (seen.account != nullptr) seen.account->count_for_meeting();
     // It may have an account for the sake of the presence check.
     if (!by_use && seen.account != nullptr && !seen.account->has_given_up()) seen.account = nullptr;
     return seen;
@@ -188,6 +221,13 @@ bool is_paid_on_all(MPI_Comm comm, AttachAccount& account) {
     }
     account.agree_on_price(price_ns);
     return account.is_paid();
+}
+
+void attach_when_all_wait(MPI_Comm comm, AttachAccount& account) {
+    if (account.has_given_up() || account.meeting_is_settled() || !account.is_paid() ||
+        process_settings().reproducible || !all_answer_alike(comm, account))
+        return;
+    WaitMeeting::begin(comm, account, attach_met);
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {

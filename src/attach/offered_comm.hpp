@@ -33,6 +33,10 @@ SeenComm comm_for_short_way(MPI_Comm comm);
 /// once for a communicator: at the call that would pay the first price.
 bool is_paid_on_all(MPI_Comm comm, AttachAccount& account);
 
+/// Lets the ranks of a communicator meet (wait_meeting.hpp) whose account a call that must not wait
+/// has paid; attaches the communicator when they have. Such a call comes here on every rank.
+void attach_when_all_wait(MPI_Comm comm, AttachAccount& account);
+
 /// OfferedSize is what decides whether a call makes its communicator worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< size of the whole vector
@@ -44,6 +48,7 @@ struct OfferedSize {
     /// This is set if the call is blocking and exact: shared memory of one host would serve it, if
     /// the communicator has that.
     bool fits_one_host = false;
+    bool is_started = false;      ///< whether it is nonblocking on every rank
     bool needs_one_host = false;  ///< whether nothing else would serve it: no tree is made for it
 };
 

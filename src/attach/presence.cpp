@@ -327,6 +327,24 @@ bool all_answer_alike(MPI_Comm comm, AttachAccount& account) {
     return ranks.empty() || settle_on_host(comm, account, standing_of(ranks));
 }
 
+std::vector<int> places_of_meeting(const std::vector<int>& ranks) {
+    if (!presence_check().is_one_host() || !whole_host_is_alike()) return {};
+    const auto& notes = notes_of_host();
+    std::vector<int> places;
+    for (const int rank : ranks) {
+        const auto found = std::find_if(notes.begin(), notes.end(),
+                                        [&](const auto& note) { return note.rank == rank; });
+        if (found == notes.end()) return {};
+        places.push_back(static_cast<int>(found - notes.begin()));
+    }
+    return places;
+}
+
+bool meet_on_sheet(const std::vector<int>& places, std::size_t own, std::uint64_t key,
+                   std::uint64_t patience_ns) {
+    return presence_check().sheet->meet(places, own, key, patience_ns);
+}
+
 void meet_if_new(MPI_Comm comm) {
     if (!meetings_are_wanted()) return;
     if (const SeenComm seen = seen_comm(comm);

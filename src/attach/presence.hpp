@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <vector>
 
 #include "attach/attach_account.hpp"
 
@@ -22,6 +24,13 @@ void presence_check_has_begun();
 /// host this is local, but for a second that one which does not answer is waited for, once.
 /// Elsewhere it returns false until they have met.
 bool all_answer_alike(MPI_Comm comm, AttachAccount& account);
+
+/// Returns where on the sheet of the host these ranks of the job are; nothing unless all ranks of
+/// the job share a host and answered alike, which all know.
+std::vector<int> places_of_meeting(const std::vector<int>& ranks);
+/// Does what PresenceSheet::meet() does, at places of the sheet.
+bool meet_on_sheet(const std::vector<int>& places, std::size_t own, std::uint64_t key,
+                   std::uint64_t patience_ns);
 
 extern std::atomic<bool> ranks_are_to_meet;
 /// Makes ranks of a communicator that nobody has asked about ask each other, in a job of several

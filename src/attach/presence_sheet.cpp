@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,16 +20,25 @@ namespace gradcoll {
 namespace {
 
 /// This is the version of what lies in the memory; it is part of the file's name.
-constexpr int sheet_layout = 1;
+constexpr int sheet_layout = 2;
 constexpr std::size_t note_text_bytes = 1000;
 
 struct SheetLine {
     std::atomic<std::uint32_t> is_written;
     std::int32_t rank;
     std::uint64_t hash;
+    std::atomic<std::uint64_t> meeting;  ///< 0: away; else a key and a Presence
     std::uint32_t length;
     char text[note_text_bytes];
 };
+
+/// A Presence is what a process at a meeting says of itself (`here`), or the first place of it.
+enum Presence : std::uint64_t { here = 1, held = 2, met = 3 };
+
+/// Returns the key with room for a Presence.
+constexpr std::uint64_t meeting_key(std::uint64_t key) {
+    return key << 2U;
+}
 
 std::size_t sheet_bytes(std::size_t head_bytes, int lines) {
     return head_bytes + static_cast<std::size_t>(lines) * sizeof(SheetLine);
@@ -124,6 +134,40 @@ int PresenceSheet::close(std::uint64_t patience_ns) {
     unlink();
     // Others could have damaged the number, so it is bounded.
     return static_cast<int>(std::min(closed - 1, static_cast<std::uint32_t>(job_.ranks_on_host)));
+}
+
+/// Holds all others, who cannot leave then; holds none if one is not here.
+bool PresenceSheet::hold_all(const std::vector<int>& places, std::uint64_t key) {
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        std::uint64_t expected = key | here;
+        if (page_->lines()[places[i]].meeting.compare_exchange_strong(expected, key | held))
+            continue;
+        while (--i > 0) page_->lines()[places[i]].meeting.store(key | here);
+        return false;
+    }
+    for (std::size_t i = 1; i < places.size(); ++i)
+        page_->lines()[places[i]].meeting.store(key | met);
+    return true;
+}
+
+bool PresenceSheet::meet(const std::vector<int>& places, std::size_t own, std::uint64_t key,
+                         std::uint64_t patience_ns) {
+    key = meeting_key(key);
+    const std::uint64_t end_ns = now_ns() + patience_ns;
+    std::atomic<std::uint64_t>& mine = page_->lines()[places[own]].meeting;
+    if (own == 0) {
+        bool all_are_here = false;
+        while (!(all_are_here = hold_all(places, key)) && now_ns() < end_ns) sched_yield();
+        return all_are_here;
+    }
+    mine.store(key | here);
+    while (mine.load() != (key | met)) {
+        std::uint64_t expected = key | here;
+        if (now_ns() >= end_ns && mine.compare_exchange_strong(expected, 0)) return false;
+        sched_yield();
+    }
+    mine.store(0);
+    return true;
 }
 
 PresenceSheet::Note PresenceSheet::note(int index) const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 #include "comm/job_on_host.hpp"
@@ -40,6 +41,13 @@ class PresenceSheet {
     /// Returns a note; `index` is below what close() returned.
     Note note(int index) const;
 
+    /// Returns true on all processes at these places if each calls this with the same key before
+    /// another gives up, which it does after `patience_ns`; then returns false. The first place
+    /// decides; `own` is where in `places` this process is. One thread of a process calls this at a
+    /// time.
+    bool meet(const std::vector<int>& places, std::size_t own, std::uint64_t key,
+              std::uint64_t patience_ns);
+
     const JobOnHost& job() const { return job_; }
     /// Makes the sheet one that no other process finds from now on.
     void unlink() const;
@@ -48,6 +56,7 @@ class PresenceSheet {
     struct Page;
     PresenceSheet(const JobOnHost& job, std::string path, Page* page);
     int written() const;
+    bool hold_all(const std::vector<int>& places, std::uint64_t key);
 
     JobOnHost job_;
     std::string path_;

@@ -259,6 +259,7 @@ void Admission::find_context_of_offer(bool may_attach) {
                                .may_attach = may_attach && (has_shape || is_compared()),
                                .is_compared = is_compared() || is_anywhere(),
                                .fits_one_host = has_shape && fits_one_host,
+                               .is_started = !entry().may_wait(),
                                .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
     call_.context = std::move(found.context);
     comm_reason_ =

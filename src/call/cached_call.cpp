@@ -71,8 +71,12 @@ namespace {
 bool passes_now(const Entry& entry, const CallArguments& arguments, AttachAccount& account,
                 const KindOfCall& kind) {
     if (account.passes(arguments.count, kind)) return true;
-    // A call that must not wait for others is counted, and leaves it to the next to attach.
-    if (!entry.may_wait()) return true;
+    // A call that must not wait for others is counted, and leaves it to others to attach.
+    if (!entry.may_wait()) {
+        if (!account.counts_started(arguments.count, kind)) return false;
+        attach_when_all_wait(arguments.comm, account);
+        return true;
+    }
     return account.lacks_price(arguments.count, kind) && !is_paid_on_all(arguments.comm, account) &&
            account.passes(arguments.count, kind);
 }

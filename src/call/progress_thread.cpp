@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "attach/wait_meeting.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/mpi/mpi.hpp"
@@ -182,7 +183,8 @@ void give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how) {
 bool make_progress_for_waiting_program() noexcept try {
     constexpr unsigned rounds_a_note = 16;
     thread_local unsigned idle_rounds = 0;
-    if (calls_for_mpi() == 0) return false;
+    const bool others_may_come = meet_while_waiting();
+    if (calls_for_mpi() == 0) return others_may_come;
     if (advance_started_calls()) {
         idle_rounds = 0;
     } else if (++idle_rounds % rounds_a_note == 0) {
@@ -190,7 +192,7 @@ bool make_progress_for_waiting_program() noexcept try {
         const unsigned spins = ranks_yield.load(std::memory_order_relaxed) ? rounds_a_note : 2000;
         if (idle_rounds >= spins) sched_yield();
     }
-    return calls_for_mpi() > 0;
+    return others_may_come || calls_for_mpi() > 0;
 } catch (...) {
     log(LogLevel::error, "{}", status_of_current_exception().message());
     return false;

@@ -82,10 +82,11 @@ PrivateComm::~PrivateComm() {
     if (comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&comm_);
 }
 
-Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
-    auto duplicate = PrivateComm::make(comm);
-    if (!duplicate) return duplicate.status();
-    CommIdentity made(std::move(duplicate).value());
+Result<CommIdentity> CommIdentity::make(MPI_Comm comm, PrivateComm own) {
+    auto private_comm = own.handle() != MPI_COMM_NULL ? Result<PrivateComm>(std::move(own))
+                                                      : PrivateComm::make(comm);
+    if (!private_comm) return private_comm.status();
+    CommIdentity made(std::move(private_comm).value());
     made.user_comm_ = comm;
     PMPI_Comm_rank(made.private_comm(), &made.rank_);
     PMPI_Comm_size(made.private_comm(), &made.rank_count_);

@@ -38,9 +38,10 @@ class PrivateComm {
 /// Nothing in a CommIdentity but the caller's handle changes after the communicator was attached.
 class CommIdentity {
   public:
-    /// Makes the identity of `comm`, an intracommunicator. Collective over `comm`. Errors:
+    /// Makes the identity of `comm`, an intracommunicator. `own` has the same ranks in the same
+    /// order; if it has no communicator, a duplicate is made. Collective over `comm`. Errors:
     /// transport.
-    static Result<CommIdentity> make(MPI_Comm comm);
+    static Result<CommIdentity> make(MPI_Comm comm, PrivateComm own = {});
     /// Returns the identity of some of its ranks, in a communicator of their own. Local; what holds
     /// for all ranks of the whole is known.
     CommIdentity part(PrivateComm comm) const;

@@ -19,7 +19,14 @@ std::mutex calls_mutex;
 std::vector<Listed> calls;  // guarded by calls_mutex
 std::atomic<std::size_t> call_count{0};
 std::atomic<std::size_t> mpi_call_count{0};
+std::atomic<bool> more_in_waits{false};
 std::atomic<void (*)(bool)> listener{nullptr};
+
+/// Tells whether waits are to be seen. The caller holds calls_mutex.
+void tell_listener() {
+    if (auto* const tell = listener.load(); tell != nullptr)
+        tell(mpi_call_count > 0 || more_in_waits);
+}
 
 /// Counts the calls anew. The caller holds calls_mutex.
 void count_calls() {
@@ -27,8 +34,7 @@ void count_calls() {
     for (const Listed& listed : calls) for_mpi += listed.kept != nullptr ? 1 : 0;
     call_count = calls.size();
     const bool had_any = mpi_call_count.exchange(for_mpi) > 0;
-    if (auto* const tell = listener.load(); tell != nullptr && had_any != (for_mpi > 0))
-        tell(for_mpi > 0);
+    if (had_any != (for_mpi > 0)) tell_listener();
 }
 
 void add(Listed listed) {
@@ -83,7 +89,16 @@ std::size_t calls_for_mpi() {
 void when_calls_for_mpi_come_or_go(void (*listener_now)(bool any)) {
     const std::scoped_lock lock(calls_mutex);
     listener = listener_now;
-    if (listener_now != nullptr) listener_now(mpi_call_count > 0);
+    tell_listener();
+}
+
+void waits_may_do_more(bool more) {
+    const std::scoped_lock lock(calls_mutex);
+    if (more_in_waits.exchange(more) != more) tell_listener();
+}
+
+bool waits_do_more() {
+    return more_in_waits.load(std::memory_order_relaxed);
 }
 
 }  // namespace gradcoll

@@ -44,8 +44,13 @@ Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op o
 
 /// Returns how many calls the program completes with calls of MPI. Thread safe.
 std::size_t calls_for_mpi();
-/// Has `listener` called whenever the first such call begins or the last one ends, under the list's
-/// lock. There is one listener for the process.
+/// Says whether waits of the program are to be seen although no such call is under way. Thread
+/// safe.
+void waits_may_do_more(bool more);
+/// Returns what waits_may_do_more() said last.
+bool waits_do_more();
+/// Has `listener` called whenever the first such call begins or the last one ends, or waits do
+/// more, under the list's lock. There is one listener for the process.
 void when_calls_for_mpi_come_or_go(void (*listener)(bool any));
 
 }  // namespace gradcoll

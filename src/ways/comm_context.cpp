@@ -68,9 +68,10 @@ void tell_about_process(const CommIdentity& identity, int world_rank) {
 
 }  // namespace
 
-Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsWish& wish) {
+Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsWish& wish,
+                                                       PrivateComm own) {
     const int world_rank = find_world_rank();
-    auto identity = CommIdentity::make(comm);
+    auto identity = CommIdentity::make(comm, std::move(own));
     if (!identity) return identity.status();
     tell_about_process(*identity, world_rank);
     const bool known = identity->known() != nullptr;

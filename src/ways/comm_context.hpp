@@ -39,9 +39,11 @@ struct SettingsWish {
 class CommContext : public std::enable_shared_from_this<CommContext> {
   public:
     /// Makes the context of `comm`, an intracommunicator, with this rank's settings, `wish`. It has
-    /// no tree yet: prepare_tree() makes it, which takes most of the time. Collective over `comm`.
+    /// no tree yet: prepare_tree() makes it, which takes most of the time. `own` is as in
+    /// CommIdentity::make(). Collective over `comm`.
     /// Errors, the same on every rank: a setting that differs across ranks or is not allowed.
-    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsWish& wish);
+    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsWish& wish,
+                                                     PrivateComm own = {});
     /// Makes all that messages over a tree need: the tree, the channel, the devices of peers.
     /// Collective where has_tree() does not hold, which is the same on every rank. Errors,
     /// likewise: a tree that does not fit, those of the channel; the same again if asked again.

@@ -28,7 +28,7 @@ JobOnHost job_of(int ranks_on_host) {
 
 std::string path_of(const JobOnHost& job) {
     char path[80];
-    snprintf(path, sizeof path, "/dev/shm/gradcoll-presence1-%016llx",
+    snprintf(path, sizeof path, "/dev/shm/gradcoll-presence2-%016llx",
              static_cast<unsigned long long>(job.name));
     return path;
 }
@@ -117,6 +117,62 @@ TEST(PresenceAnswer, DifferencesAreNamedAndDefaultsFilledIn) {
         "gc_codec must be the same on all ranks: rank 1 has '1:4', rank 2 has '2:4'");
     EXPECT_EQ(difference_of(1, "a=1", 2, "a=1"), "the settings of ranks 1 and 2 differ");
     EXPECT_FALSE(difference_of(1, "=\n\n=x", 2, "x").empty());
+}
+
+/// A Visitor is a process at meetings of all on the sheet: a thread with a mapping of its own.
+struct Visitor {
+    std::unique_ptr<PresenceSheet> sheet;
+    std::uint64_t met = 0;
+};
+
+/// Runs `visit(visitor, number)` on a thread for each of `count` visitors, and returns them.
+template <class Visit>
+std::vector<Visitor> visited(int count, Visit visit) {
+    const JobOnHost job = job_of(count);
+    std::vector<Visitor> visitors(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+        auto& sheet = visitors[static_cast<std::size_t>(i)].sheet;
+        sheet = sheet_of(job);
+        sheet->write(i, 0, "");
+    }
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < visitors.size(); ++i)
+        threads.emplace_back([&, i] { visit(visitors[i], i); });
+    for (std::thread& thread : threads) thread.join();
+    return visitors;
+}
+
+TEST(PresenceSheet, WhoIsThereTogetherMeets) {
+    const std::vector<int> places{2, 0, 1};
+    const auto visitors = visited(3, [&](Visitor& visitor, std::size_t own) {
+        visitor.met = visitor.sheet->meet(places, own, 7, 10'000 * ms) ? 1 : 0;
+    });
+    for (const Visitor& visitor : visitors) EXPECT_EQ(visitor.met, 1U);
+}
+
+TEST(PresenceSheet, NobodyMeetsWhereOneHasAnotherKeyOrIsAway) {
+    const std::vector<int> places{0, 1, 2};
+    const auto visitors = visited(3, [&](Visitor& visitor, std::size_t own) {
+        const std::uint64_t key = own == 1 ? 8 : 7;
+        visitor.met = visitor.sheet->meet(places, own, key, 20 * ms) ? 1 : 0;
+        if (own != 2 && visitor.sheet->meet(places, own, 9, 20 * ms)) ++visitor.met;
+    });
+    for (const Visitor& visitor : visitors) EXPECT_EQ(visitor.met, 0U);
+}
+
+/// Everyone gives up soon and comes again: a meeting is one for all, or for nobody.
+TEST(PresenceSheet, AllMeetOrNobodyDoesHoweverSoonTheyGiveUp) {
+    const std::vector<int> places{1, 0, 3, 2};
+    std::atomic<bool> is_over{false};
+    const auto visitors = visited(4, [&](Visitor& visitor, std::size_t own) {
+        const std::uint64_t end_ns = now_ns() + 2'000 * ms;
+        while (!is_over) {
+            if (visitor.sheet->meet(places, own, visitor.met, 20'000)) ++visitor.met;
+            if (now_ns() > end_ns || visitor.met >= 500) is_over = true;
+        }
+    });
+    EXPECT_GT(visitors[0].met, 0U);
+    for (const Visitor& visitor : visitors) EXPECT_EQ(visitor.met, visitors[0].met);
 }
 
 }  // namespace
