@@ -475,8 +475,7 @@ class Backend(_Base):  # type: ignore[misc]
 
     def _barrier(self, opts: Any) -> None:
         """Leaves MPI's barrier where ranks are late; the group is of no use then."""
-        limit = self._calls.limit_of(opts)
-        if not self._messages.barrier(limit):
+        if not self._messages.barrier(limit := self._calls.limit_of(opts)):
             self._has_left_a_barrier = True
             raise self._calls.fail_late(BARRIER, limit)
 

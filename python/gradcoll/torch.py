@@ -11,7 +11,8 @@ its parameter's name, and the backward pass goes on meanwhile:
 
     model.register_comm_hook(gradcoll.torch.EngineState(model), gradcoll.torch.engine_hook)
 
-Process groups go on doing everything else. EngineOptimizer needs none.
+Process groups go on doing everything else. EngineOptimizer needs none. ShardedState is for models that fully_shard has
+sharded.
 
 The import also makes "gradcoll" a backend of torch.distributed: init_process_group("gradcoll") under torchrun, or
 init_process_group(backend="gradcoll") of this module under mpirun.
@@ -34,8 +35,9 @@ from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
-from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whole
+from ._torch_checks import agree, check_alike, check_ranks, from_the_start, say_if_unused, whole
 from ._torch_engine import EngineState, engine_hook
+from ._torch_fsdp import ShardedState
 from ._torch_mover import LayerRecorder, Mover, MoverStats
 from ._torch_optimizer import EngineOptimizer
 from ._torch_world import comm_of, options, register, use
@@ -46,6 +48,7 @@ __all__ = [
     "LayerRecorder",
     "Mover",
     "MoverStats",
+    "ShardedState",
     "State",
     "allreduce_hook",
     "comm_of",
@@ -112,6 +115,7 @@ class State:
         self.options = dict(options or {})
         self.process_group = process_group
         self.step = 0
+        self._has_looked = False
         self._own: Optional[MPI.Comm] = None
         self._kept: Dict[int, _Kept] = {}
         self._restored: List[Tuple[_Layout, Residual]] = []
@@ -196,7 +200,11 @@ class State:
         gradients = from_the_start(bucket.buffer())
         if self.average:
             gradients.div_(own.size)
-        allreduce(gradients, own, out=gradients, residual=self._residual_for(bucket, gradients))
+        residual = self._residual_for(bucket, gradients)
+        allreduce(gradients, own, out=gradients, residual=residual)
+        if residual is not None and not self._has_looked:
+            self._has_looked = True
+            say_if_unused(own, self.codec)
         if bucket.is_last():
             self.step += 1
             set_step(own, self.step)

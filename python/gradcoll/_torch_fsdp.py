@@ -1,0 +1,334 @@
+"""Models that fully_shard has sharded: gradients with a codec and error feedback, parameters rounded on the way."""
+
+from __future__ import annotations
+
+import fnmatch
+import warnings
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import torch
+import torch.distributed as dist
+from mpi4py import MPI
+
+from . import _torch_memory as memory
+from ._capi import handle, lib
+from ._collectives import EXACT, allreduce
+from ._comms import Stats, attach, set_codec, set_option, stats
+from ._errors import Error, call, show, text_argument
+from ._residual import Residual
+from ._torch_checks import agree, check_alike, say_if_unused, whole
+from ._torch_works import Done
+from ._torch_world import comm_of
+
+EXEMPT = ("*embed*", "*wte*", "*wpe*")
+
+
+class _Column(NamedTuple):
+    """A parameter's part of what one rank holds, in the order in which FSDP lays them out."""
+
+    name: str
+    numel: int
+    is_exempt: bool
+
+
+class _Part:
+    """The parameters that one call of fully_shard has put together."""
+
+    def __init__(self, group: Any, columns: List[_Column]) -> None:
+        self.group = group  # FSDP's
+        self.columns = columns
+        self.numel = sum(column.numel for column in columns)
+        self.lossy, self.exact = self._spans(False), self._spans(True)
+        self.names = [column.name for column in columns if not column.is_exempt]
+        self.residual: Optional[Residual] = None
+        self.steps = 0
+
+    def _spans(self, exempt: bool) -> List[slice]:
+        """Where the exempt columns lie in a row, or the others; neighbours are one."""
+        spans: List[slice] = []
+        first = 0
+        for column in self.columns:
+            end = first + column.numel
+            if column.is_exempt == exempt and column.numel > 0:
+                if spans and spans[-1].stop == first:
+                    spans[-1] = slice(spans[-1].start, end)
+                else:
+                    spans.append(slice(first, end))
+            first = end
+        return spans
+
+    def lossy_numel(self) -> int:
+        return sum(span.stop - span.start for span in self.lossy)
+
+
+class ShardedState:
+    """How the gradients of a model that torch's fully_shard has sharded are summed, and what is kept between steps.
+
+    model: the sharded model, whose process groups are of the backend "gradcoll". Each sharded part of it gets a
+        reduce-scatter of this state, and an all-gather if `gather_codec` is one.
+    codec: "int8", "2:4", ... for gradients; "exact" for none. What is compressed travels as a compressed allreduce of which a
+        rank keeps its part: 8 bits an element send half of what an exact reduce-scatter of float32 does, 16 bits as much.
+    gather_codec: "bf16" rounds float32 parameters on the way to the other ranks: each element to the nearest bfloat16, so by
+        at most 2**-8 of its magnitude. All ranks compute with the same rounded values, and each keeps its own shard as it is.
+    exempt: patterns (fnmatch) of names of parameters that stay exact. So do all that have less than two dimensions: biases
+        and norms.
+    error_feedback: what a codec drops of the gradients in one step is added in the next.
+    min_bytes: parts of fewer bytes, on all ranks together, are summed and gathered exactly.
+    warmup_steps: exact sums in the first steps of each part. Every reduction is a step.
+    options: more settings of the communicators of its own by info key.
+
+    Construction is local. The first step and load_state_dict() are collective. Errors: TypeError for a model that is not
+    sharded by fully_shard; ValueError for process groups of other backends, at the first step.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        codec: str = "int8",
+        gather_codec: str = "exact",
+        exempt: Sequence[str] = EXEMPT,
+        error_feedback: bool = True,
+        min_bytes: int = 64 * 1024,
+        warmup_steps: int = 0,
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        text_argument("codec", codec)
+        text_argument("gather_codec", gather_codec)
+        self.codec, self.gather_codec = codec, gather_codec
+        self.exempt = [exempt] if isinstance(exempt, str) else list(exempt)
+        self.error_feedback = bool(error_feedback)
+        self.min_bytes = whole("min_bytes", min_bytes)
+        self.warmup_steps = whole("warmup_steps", warmup_steps)
+        self.options = dict(options or {})
+        self._own: Dict[Tuple[Any, str], MPI.Comm] = {}  # by process group and codec
+        self._complaints: List[str] = []
+        self._has_looked = False
+        self._parts = list(self._take(model))
+
+    def _take(self, model: torch.nn.Module) -> Iterator[_Part]:
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"model is {show(model)} ({type(model).__name__}); allowed is a torch.nn.Module")
+        modules = [module for module in model.modules() if hasattr(module, "set_custom_reduce_scatter")]
+        if not modules:
+            raise TypeError("model has no part that fully_shard has sharded; allowed are models sharded by it (torch 2.9 and later)")
+        names = {id(parameter): name for name, parameter in model.named_parameters()}
+        for module in modules:
+            group = module._get_fsdp_state()._fsdp_param_group
+            if group is None:  # a root whose parameters are all of parts inside it
+                continue
+            part = _Part(group, [self._column(parameter, names) for parameter in group.fsdp_params])
+            module.set_custom_reduce_scatter(_ReduceScatter(self, part))
+            if self.gather_codec not in EXACT:
+                module.set_custom_all_gather(_AllGather(self, part))
+            yield part
+
+    def _column(self, parameter: Any, names: Mapping[int, str]) -> _Column:
+        name = names[id(parameter.sharded_param)]
+        is_exempt = len(parameter._orig_size) < 2 or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.exempt)
+        return _Column(name, parameter.padded_sharded_param_size.numel(), is_exempt)
+
+    # What FSDP calls follows.
+
+    def reduce_scatter(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any, op: Any) -> None:
+        part.steps += 1
+        if not self._is_lossy(part, self.codec, source, group, part.steps > self.warmup_steps):
+            _scatter_sum(output, source, group, op)
+            return
+        own = self._comm(group, self.codec)
+        rows = source.view(own.size, -1)
+        if part.exact:
+            mine = torch.empty(part.numel - part.lossy_numel(), dtype=output.dtype)
+            _scatter_sum(mine, _packed(rows, part.exact).view(-1), group, op)
+            _unpack(mine.view(1, -1), part.exact, output.view(1, -1))
+        vector = _packed(rows, part.lossy)
+        reduction = memory.reduction_of(op, source.dtype)
+        if reduction.factor is not None:
+            vector.mul_(reduction.factor)
+        flat = vector.view(-1)
+        allreduce(flat, own, out=flat, residual=self._residual_of(part, own, flat))
+        if self.error_feedback and not self._has_looked:
+            self._has_looked = True
+            say_if_unused(own, self.codec)
+        mine = vector[own.rank]
+        if reduction.is_average:
+            mine.div_(own.size)
+        _unpack(mine.view(1, -1), part.lossy, output.view(1, -1))
+
+    def all_gather(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any) -> None:
+        if not self._is_lossy(part, self.gather_codec, source, group, True):
+            dist.all_gather_into_tensor(output, source, group=group)
+            return
+        own = self._comm(group, self.gather_codec)
+        rows = output.view(own.size, -1)
+        if part.exact:
+            mine = _packed(source.view(1, -1), part.exact).view(-1)
+            all_of_it = torch.empty(own.size * mine.numel(), dtype=mine.dtype)
+            dist.all_gather_into_tensor(all_of_it, mine, group=group)
+        mine = _packed(source.view(1, -1), part.lossy).clone()
+        target = torch.empty(own.size, mine.numel(), dtype=mine.dtype)
+        what = (mine.numel(), memory.TYPES[mine.dtype])
+        call(own, lib.GC_Allgather, mine.data_ptr(), *what, target.data_ptr(), *what, handle(own))
+        _unpack(target, part.lossy, rows)
+        if part.exact:
+            _unpack(all_of_it.view(own.size, -1), part.exact, rows)
+
+    def _is_lossy(self, part: _Part, codec: str, tensor: torch.Tensor, group: Any, is_time: bool) -> bool:
+        """Whether the codec is asked of the library, by what all ranks know. What it is not asked for is said once."""
+        if codec in EXACT or not is_time or not part.lossy:
+            return False
+        elems = part.lossy_numel() * dist.get_world_size(group)
+        if elems * tensor.element_size() < self.min_bytes:
+            return False
+        if not tensor.dtype.is_floating_point:
+            return self._says(f"parameters that are gathered as {tensor.dtype} are not rounded: they have several types")
+        if codec == "bf16" and tensor.element_size() < 4:
+            return self._says(f"{codec!r} is for float32, and {tensor.dtype} travels as it is")
+        rows = tensor.numel() // part.numel if part.numel else 0
+        if rows not in (1, dist.get_world_size(group)) or rows * part.numel != tensor.numel():
+            return self._says(f"a step that does not have all of {', '.join(part.names[:3])}, ... is exact (unused parameters)")
+        return True
+
+    def _says(self, complaint: str) -> bool:
+        if complaint not in self._complaints:
+            self._complaints.append(complaint)
+            warnings.warn(f"gradcoll.torch.ShardedState: {complaint}", RuntimeWarning, stacklevel=2)
+        return False
+
+    def _comm(self, group: Any, codec: str) -> MPI.Comm:
+        """For the calls with this codec of one process group, made at the first. Collective then."""
+        own = self._own.get((group, codec))
+        if own is None:
+            comm = comm_of(group)
+            check_alike(comm, {"codec": codec, "error_feedback": self.error_feedback, "exempt": self.exempt})
+            own = self._own[group, codec] = comm.Dup()
+            attach(own)
+            set_option(own, "gc_compress_bytes", self.min_bytes)
+            set_codec(own, codec)
+            for key, value in self.options.items():
+                set_option(own, key, value)
+        return own
+
+    def _residual_of(self, part: _Part, own: MPI.Comm, flat: torch.Tensor) -> Optional[Residual]:
+        if not self.error_feedback:
+            return None
+        if part.residual is not None and part.residual.count != flat.numel():
+            raise ValueError("the model's parts are not those that the state was made for")
+        if part.residual is None:
+            part.residual = Residual(own, flat)
+        return part.residual
+
+    # What the program calls follows.
+
+    def stats(self) -> Stats:
+        """What this rank's calls of the state have done so far: those that asked for a codec. Local."""
+        every = [stats(own) for own in self._own.values()]
+        sums = {name: sum(getattr(one, name) for one in every) for name in Stats.__dataclass_fields__ if name != "last_pass_reason"}
+        return Stats(**sums, last_pass_reason=every[-1].last_pass_reason if every else "")
+
+    def scale_residuals(self, factor: float) -> None:
+        """After a change of the loss scale by `factor`: what was dropped before was of the old one. Local."""
+        for part in self._parts:
+            if part.residual is not None:
+                part.residual.scale(factor)
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What this rank needs to go on after a restart; every rank saves its own, between steps."""
+        return {
+            "rank": dist.get_rank(),
+            "ranks": dist.get_world_size(),
+            "parts": [{"names": part.names, "steps": part.steps, **_saved(part.residual)} for part in self._parts],
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Restores what state_dict() gave, for the same model on the same ranks. Collective over the process groups of the
+        parts, and all their ranks fail if one does."""
+        failure: Optional[Exception] = None
+        try:
+            self._check_saved(saved)
+        except (KeyError, TypeError, ValueError) as error:
+            failure = error
+        claims = [(entry["names"], entry["steps"], entry["count"]) for entry in saved["parts"]] if failure is None else []
+        for comm in {id(comm): comm for comm in (comm_of(part.group._reduce_scatter_process_group) for part in self._parts)}.values():
+            agree(comm, failure, claims)
+        for part, entry in zip(self._parts, saved["parts"]):
+            own = self._comm(part.group._reduce_scatter_process_group, self.codec)
+            failure = None
+            residual = Residual(own, torch.empty(entry["count"], dtype=getattr(torch, entry["dtype"]))) if entry["count"] else None
+            try:
+                if residual is not None:
+                    residual.load(entry["bytes"])
+            except (Error, TypeError) as error:
+                failure = error
+            agree(own, failure, entry["count"])
+            if part.residual is not None:
+                part.residual.free()
+            part.residual, part.steps = residual, entry["steps"]
+
+    def _check_saved(self, saved: Mapping[str, Any]) -> None:
+        for name, mine in (("rank", dist.get_rank()), ("ranks", dist.get_world_size())):
+            if saved[name] != mine:
+                raise ValueError(f"the saved state's {name} is {show(saved[name])}; allowed is {mine}")
+        names = [entry["names"] for entry in saved["parts"]]
+        if names != [part.names for part in self._parts]:
+            raise ValueError("the saved state is of another model, or of one that was sharded otherwise")
+        for entry in saved["parts"]:
+            whole("the saved state's steps", entry["steps"])
+            if whole("the saved state's count", entry["count"]) and not isinstance(getattr(torch, entry["dtype"], None), torch.dtype):
+                raise ValueError(f"the saved state's dtype is {show(entry['dtype'])}")
+
+    def close(self) -> None:
+        """Frees residuals and communicators. Collective; before the process groups are destroyed. It can be used again."""
+        for part in self._parts:
+            if part.residual is not None:
+                part.residual.free()
+            part.residual = None
+        for own in self._own.values():
+            own.Free()
+        self._own = {}
+
+
+class _Comm:
+    """What FSDP calls for one part; it asks for memory first."""
+
+    def __init__(self, state: ShardedState, part: _Part) -> None:
+        self._state, self._part = state, part
+
+    def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        return torch.empty(*size, dtype=dtype, device=device)
+
+
+class _ReduceScatter(_Comm):
+    def __call__(self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, op: Any, async_op: bool = False) -> Any:
+        self._state.reduce_scatter(self._part, output_tensor, input_tensor, group, op)
+        return Done([output_tensor]) if async_op else None
+
+
+class _AllGather(_Comm):
+    def __call__(self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, async_op: bool = False) -> Any:
+        self._state.all_gather(self._part, output_tensor, input_tensor, group)
+        return Done([output_tensor]) if async_op else None
+
+
+def _scatter_sum(output: torch.Tensor, source: torch.Tensor, group: Any, op: Any) -> None:
+    dist.reduce_scatter_tensor(output, source, op=op, group=group)
+
+
+def _packed(rows: torch.Tensor, spans: List[slice]) -> torch.Tensor:
+    """Those columns of all rows, contiguous; the rows themselves if these are all."""
+    if len(spans) == 1 and spans[0] == slice(0, rows.shape[1]):
+        return rows
+    return torch.cat([rows[:, span] for span in spans], dim=1)
+
+
+def _unpack(packed: torch.Tensor, spans: List[slice], rows: torch.Tensor) -> None:
+    first = 0
+    for span in spans:
+        end = first + span.stop - span.start
+        rows[:, span].copy_(packed[:, first:end])
+        first = end
+
+
+def _saved(residual: Optional[Residual]) -> Dict[str, Any]:
+    if residual is None:
+        return {"count": 0, "dtype": "", "bytes": b""}
+    return {"count": residual.count, "dtype": residual.type_name, "bytes": residual.save()}
