@@ -28,6 +28,12 @@ def _sizes_said() -> Iterator[Tuple[str, int]]:
         yield f"torch's process group has {dist.get_world_size()}", dist.get_world_size()
 
 
+def processes_said() -> int:
+    """How many processes the job has: the most that MPI or a launcher tells of. Local."""
+    of_mpi = MPI.COMM_WORLD.size if MPI.Is_initialized() and not MPI.Is_finalized() else 1
+    return max([of_mpi, *(number for _, number in _sizes_said())])
+
+
 def check_world() -> None:
     """RuntimeError if MPI.COMM_WORLD has one process, and a launcher has started more. Local."""
     if not MPI.Is_initialized() or MPI.Is_finalized() or MPI.COMM_WORLD.size > 1:

@@ -35,6 +35,7 @@ from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
+from ._torch_alone import watch
 from ._torch_checks import agree, check_alike, check_ranks, from_the_start, say_if_unused, whole
 from ._torch_engine import EngineState, engine_hook
 from ._torch_fsdp import ShardedState
@@ -58,6 +59,7 @@ __all__ = [
 ]
 
 register()
+watch()
 
 
 class _Layout(NamedTuple):

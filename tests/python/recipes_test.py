@@ -1,6 +1,11 @@
 # recipes_test.py - scripts of torch train over the backend as they do over Gloo: the same parameters after some steps.
+import importlib.machinery
+import sys
 import tempfile
+import types
 import unittest
+import warnings
+from unittest import mock
 
 from support import WORLD, main, torch_or_skip
 
@@ -266,6 +271,29 @@ class OfShards(Recipes):
             self.assertEqual(loaded["step"], 3)
             for parameter, before in zip(model.parameters(), expected):
                 self.assertTrue(torch.equal(parameter.full_tensor(), before))
+
+
+class OfAccelerate(unittest.TestCase):
+    @new_only
+    def test_who_trains_alone_is_told_once(self):
+        """It stands for Accelerate without cpu=True, which makes each process the only one."""
+        from gradcoll import _torch_alone
+
+        for processes, is_told in ((1, SIZE > 1), (SIZE, False)):
+            accelerate = types.ModuleType("accelerate")
+            accelerate.__spec__ = importlib.machinery.ModuleSpec("accelerate", None)
+            state = types.ModuleType("accelerate.state")
+            state.PartialState = types.SimpleNamespace(_shared_state={"num_processes": processes})
+            optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+            with mock.patch.dict(sys.modules, {"accelerate": accelerate, "accelerate.state": state}):
+                _torch_alone._has_looked = False
+                _torch_alone.watch()
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    optimizer.step()
+                    optimizer.step()
+            told = [str(each.message) for each in said if "Accelerate takes each for the only one" in str(each.message)]
+            self.assertEqual(len(told), int(is_told), told)
 
 
 if __name__ == "__main__":
