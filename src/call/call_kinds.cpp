@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "attach/attachments.hpp"
+#include "call/device_allreduce.hpp"
 #include "mpi/signature.hpp"
 #include "mpi/type_mark.hpp"
 

@@ -172,9 +172,9 @@ int offer_call<CallKind::reduce>(const GC_Call* call, int* code) noexcept {
                                           : offer(entry, arguments, code);
 }
 
-#define GC_KIND(CONSTANT, name, ...) \
-    template int offer_call<CallKind::name>(const GC_Call* call, int* code) noexcept;
-#include "base/call_kinds.def"
-#undef GC_KIND
+template int offer_call<CallKind::allreduce>(const GC_Call* call, int* code) noexcept;
+template int offer_call<CallKind::reduce_scatter_block>(const GC_Call* call, int* code) noexcept;
+template int offer_call<CallKind::barrier>(const GC_Call* call, int* code) noexcept;
+template int offer_call<CallKind::bcast>(const GC_Call* call, int* code) noexcept;
 
 }  // namespace gradcoll
