@@ -1,7 +1,6 @@
 """What everything in gradcoll.torch checks."""
 
 import sys
-import warnings
 from typing import Any, Mapping, Optional
 
 import torch
@@ -9,7 +8,6 @@ import torch.distributed as dist
 from mpi4py import MPI
 
 from ._buffers import check_tensor
-from ._comms import stats
 from ._errors import show
 
 
@@ -45,17 +43,6 @@ def check_ranks(comm: MPI.Comm, process_group: Any) -> None:
         raise ValueError(
             f"comm has this process as rank {mine[0]} of {mine[1]}, its process group as rank {groups[0]} of "
             f"{groups[1]}; allowed is that they agree on every rank (gradcoll.torch.init_process_group sees to it)"
-        )
-
-
-def say_if_unused(comm: MPI.Comm, codec: str) -> None:
-    """Warns on rank 0 if none of the communicator's sums with a residual was compressed: the library says it of others."""
-    if comm.rank == 0 and stats(comm).calls_compressed == 0:
-        warnings.warn(
-            f"gradcoll: codec {codec!r} is not used, and sums stay exact: it would take longer than it saves, as on one host. "
-            "GC_COMPRESS_IF=always uses it wherever it can be used",
-            RuntimeWarning,
-            stacklevel=3,
         )
 
 

@@ -16,7 +16,7 @@ from ._collectives import EXACT, allreduce
 from ._comms import Stats, attach, set_codec, set_option, stats
 from ._errors import Error, call, show, text_argument
 from ._residual import Residual
-from ._torch_checks import agree, check_alike, say_if_unused, whole
+from ._torch_checks import agree, check_alike, whole
 from ._torch_works import Done
 from ._torch_world import comm_of
 
@@ -102,7 +102,6 @@ class ShardedState:
         self.options = dict(options or {})
         self._own: Dict[Tuple[Any, str], MPI.Comm] = {}  # by process group and codec
         self._complaints: List[str] = []
-        self._has_looked = False
         self._parts = list(self._take(model))
 
     def _take(self, model: torch.nn.Module) -> Iterator[_Part]:
@@ -146,9 +145,6 @@ class ShardedState:
             vector.mul_(reduction.factor)
         flat = vector.view(-1)
         allreduce(flat, own, out=flat, residual=self._residual_of(part, own, flat))
-        if self.error_feedback and not self._has_looked:
-            self._has_looked = True
-            say_if_unused(own, self.codec)
         mine = vector[own.rank]
         if reduction.is_average:
             mine.div_(own.size)

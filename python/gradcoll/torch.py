@@ -36,7 +36,7 @@ from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
 from ._torch_alone import watch
-from ._torch_checks import agree, check_alike, check_ranks, from_the_start, say_if_unused, whole
+from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whole
 from ._torch_engine import EngineState, engine_hook
 from ._torch_fsdp import ShardedState
 from ._torch_mover import LayerRecorder, Mover, MoverStats
@@ -117,7 +117,6 @@ class State:
         self.options = dict(options or {})
         self.process_group = process_group
         self.step = 0
-        self._has_looked = False
         self._own: Optional[MPI.Comm] = None
         self._kept: Dict[int, _Kept] = {}
         self._restored: List[Tuple[_Layout, Residual]] = []
@@ -204,9 +203,6 @@ class State:
             gradients.div_(own.size)
         residual = self._residual_for(bucket, gradients)
         allreduce(gradients, own, out=gradients, residual=residual)
-        if residual is not None and not self._has_looked:
-            self._has_looked = True
-            say_if_unused(own, self.codec)
         if bucket.is_last():
             self.step += 1
             set_step(own, self.step)

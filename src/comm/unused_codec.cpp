@@ -91,9 +91,13 @@ std::string asked_codec(const Settings& settings) {
                        settings.tolerance ? " (gc_tolerance)" : "");
 }
 
+bool awaits_codec(const Settings& settings) {
+    return !watch().is_over.load(std::memory_order_relaxed) && settings.ever_lossy();
+}
+
 void note_codec_of(const CommIdentity& comm, const Settings& settings, const CallShape& shape,
                    ExactReason reason) {
-    if (watch().is_over.load(std::memory_order_relaxed) || !settings.ever_lossy()) return;
+    if (!awaits_codec(settings)) return;
     if (reason == ExactReason::none) {
         if (!settings.tolerance) watch().is_over = true;  // else note_tolerance() decides
         return;

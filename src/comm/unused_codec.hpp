@@ -15,6 +15,10 @@ namespace gradcoll {
 /// Returns what settings ask for, for messages: "codec 2:4", "the schedule of gc_codec".
 std::string asked_codec(const Settings& settings);
 
+/// Returns whether note_codec_of() has something left to say under these settings. Thread safe; one
+/// load.
+bool awaits_codec(const Settings& settings);
+
 /// Takes note of the way that a call of that communicator has found. Says at once that a codec is
 /// not used where the call would have been compressed but for what only the library knows (it does
 /// not pay, the tree has no such level, too little tolerance), unless another call was compressed

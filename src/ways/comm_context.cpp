@@ -388,12 +388,24 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
     const Route route = route_unless_left_out(
         settings, shape, question,
         [&](const Route& compressed) { return left_out(settings, compressed, question); });
-    note_codec_of(identity_, settings, shape, route.exact_reason);
+    const bool looks_closer = question.feedback && awaits_codec(settings);
+    note_codec_of(identity_, settings, shape,
+                  looks_closer ? reason_with_residual(settings, route) : route.exact_reason);
     return route;
 }
 
-/// Returns nothing for a call with a residual, which keeps its layout and goes over the tree
-/// whatever pays.
+/// Returns why a call with a residual is exact. It keeps its layout and goes over the tree whatever
+/// pays; but there, too, only the exchanges are compressed that are faster for it.
+ExactReason CommContext::reason_with_residual(const Settings& settings, const Route& route) {
+    if (route.exact_reason != ExactReason::none || !has_tree()) return route.exact_reason;
+    CallKey key = route.key;
+    key.in_place = false;  // ranks may differ in it
+    const CodecQuestion asked{tree_->tree, settings, key};
+    return &settings == &settings_.current() ? codec_use_of(asked).left_out
+                                             : codec_use(asked).left_out;
+}
+
+/// Returns nothing for a call with a residual.
 std::optional<CodecQuestion> CommContext::codec_question(const Settings& settings,
                                                          const Route& route,
                                                          const RouteQuestion& question) const {

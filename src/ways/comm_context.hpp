@@ -152,6 +152,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// it is not.
     ExactReason left_out(const Settings& settings, const Route& route,
                          const RouteQuestion& question);
+    ExactReason reason_with_residual(const Settings& settings, const Route& route);
     /// Returns what left_out() compares; nothing if there is nothing to compare.
     std::optional<CodecQuestion> codec_question(const Settings& settings, const Route& route,
                                                 const RouteQuestion& question) const;

@@ -47,6 +47,25 @@ class CompressIf : public testing::Test {
     std::vector<float> exact = std::vector<float>(count);
 };
 
+/// This is the first test, as it is said once a process.
+TEST_F(CompressIf, ACodecThatNoCallWithAResidualUsesIsSaidOnce) {
+    comm.set("gc_codec", "2:4");
+    GC_Residual residual = GC_RESIDUAL_NULL;
+    ASSERT_EQ(GC_Residual_create(comm, count, MPI_FLOAT, &residual), MPI_SUCCESS);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(
+            GC_Allreduce_residual(in.data(), out.data(), count, MPI_FLOAT, MPI_SUM, comm, residual),
+            MPI_SUCCESS);
+    const std::string said = testing::internal::GetCapturedStderr();
+    GC_Residual_free(&residual);
+    EXPECT_EQ(out, exact);
+    EXPECT_EQ(comm.stats().calls_compressed, 0U);
+    const std::size_t first = said.find("codec 2:4 is not used");
+    EXPECT_EQ(first != std::string::npos, !alone && comm.rank() == 0) << said;
+    EXPECT_EQ(said.rfind("is not used"), said.find("is not used")) << said;
+}
+
 TEST_F(CompressIf, RanksOfOneHostStayExactInItsMemory) {
     comm.set("gc_codec", "2:4");
     call();

@@ -162,16 +162,12 @@ class Gradients(unittest.TestCase):
         self.assertRegex(told[0], "does not have all of sometimes.weight")
         state.close()
 
-    def test_a_codec_that_does_not_pay_is_named_once(self):
-        """All ranks are on one host."""
+    def test_a_codec_that_does_not_pay_is_not_used(self):
+        """All ranks are on one host. The library says it (call.compress_if)."""
         model = network()
         state = state_of(model, codec="int8", options={"gc_compress_if": "pays"})
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            for words in batches(2):
-                gradients(model, words)
-        told = [str(each.message) for each in said if "codec 'int8' is not used" in str(each.message)]
-        self.assertEqual(len(told), int(RANK == 0 and state.stats().calls_compressed == 0), told)
+        for words in batches(2):
+            gradients(model, words)
         self.assertEqual(state.stats().calls_compressed, 0)
         state.close()
 
