@@ -120,9 +120,17 @@ std::string CommWatch::look_at_processes(int& first) {
                        count == 1 ? "has" : "have");
 }
 
+/// Threads that wait look by turns. A mutex would be a lock in warm calls.
 void CommWatch::look() {
-    const std::unique_lock lock(looks_, std::try_to_lock);
-    if (!lock.owns_lock() || has_fault()) return;
+    if (is_looked_at_.test_and_set(std::memory_order_acquire)) return;
+    struct Turn {
+        std::atomic_flag& flag;
+        ~Turn() { flag.clear(std::memory_order_release); }
+    } const turn{is_looked_at_};
+    if (!has_fault()) look_alone();
+}
+
+void CommWatch::look_alone() {
     int first = -1;
     if (const std::string text = look_at_processes(first); !text.empty()) {
         note(first, text);

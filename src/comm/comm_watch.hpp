@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ class CommWatch final : public PeerWatch {
     void look() override;
 
   private:
+    void look_alone();
     std::string look_at_processes(int& first);
     void tell_others(int dead);
     void hear();
@@ -35,7 +37,7 @@ class CommWatch final : public PeerWatch {
     int rank_count_;
     int notice_tag_ = 0;  ///< 0: the MPI library has none to spare, and there are no notices
     bool all_threads_may_call_ = false;
-    std::mutex looks_;  ///< whoever looks has it
+    std::atomic_flag is_looked_at_;  ///< set by whoever looks
     std::vector<std::shared_ptr<const WatchedProcess>> processes_;
     std::vector<pollfd> descriptors_;  ///< one for each of processes_
     std::vector<int> watched_;         ///< their ranks

@@ -16,10 +16,11 @@
 namespace gradcoll::test {
 namespace {
 
-/// These system calls give the core away, sleep, wake, or read and write a peer's memory.
-const std::set<long> sleeps_or_sends{SYS_sched_yield,      SYS_futex,
-                                     SYS_nanosleep,        SYS_clock_nanosleep,
-                                     SYS_process_vm_readv, SYS_process_vm_writev};
+/// These system calls give the core away, sleep, wake, or read and write a peer's memory. A wait
+/// that has lasted for milliseconds looks by poll() whether a peer has died.
+const std::set<long> sleeps_or_sends{
+    SYS_sched_yield,       SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_process_vm_readv,
+    SYS_process_vm_writev, SYS_poll};
 
 /// Returns whether the filter for system calls is in place; it stays until the program ends.
 bool sees_system_calls() {
