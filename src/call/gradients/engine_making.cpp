@@ -155,11 +155,9 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
         GradientChoice::make(*made->context, made->settings, std::move(plan).value(),
                              made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>(),
                              packs_gradients(*made))));
-    GRADCOLL_TRY(
-        take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    GRADCOLL_TRY(take(made->control, NumberedChannel::make(made->context->identity())));
     if (made->settings.engine.coordinator == EngineCoordinator::off)
-        GRADCOLL_TRY(
-            take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
+        GRADCOLL_TRY(take(made->own_sums, NumberedChannel::make(made->context->identity())));
     if (packs_gradients(*made))
         made->packs = std::make_unique<GradientPacks>(
             [engine = made.get()](const GradientWay& member, const CallShape& shape) {

@@ -31,7 +31,8 @@ Result<int> MpiChannel::tag_limit_of_library() {
     return found ? *limit : guaranteed_tag_limit;
 }
 
-Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
+Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm,
+                                                     std::shared_ptr<PeerWatch> peers) {
     if (comm == MPI_COMM_NULL)
         return Status(Code::invalid_comm, "comm: MPI_COMM_NULL; an intracommunicator is needed");
     int inter = 0;
@@ -39,7 +40,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
     if (inter)
         return Status(Code::invalid_comm,
                       "comm: an intercommunicator; an intracommunicator is needed");
-    std::unique_ptr<MpiChannel> channel(new MpiChannel(comm));
+    std::unique_ptr<MpiChannel> channel(new MpiChannel(comm, std::move(peers)));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &channel->rank_), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &channel->rank_count_), "MPI_Comm_size"));
     channel->tag_limit_ = GRADCOLL_VALUE(tag_limit_of_library());
@@ -48,7 +49,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
 }
 
 std::unique_ptr<Lane> MpiChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<MpiLane>(*this, comm_, unasked_bytes_, capacity);
+    return std::make_unique<MpiLane>(*this, comm_, peers_.get(), unasked_bytes_, capacity);
 }
 
 }  // namespace gradcoll

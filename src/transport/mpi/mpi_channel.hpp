@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "base/mpi/mpi.hpp"
 #include "transport/channel.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 
@@ -15,8 +17,10 @@ namespace gradcoll {
 /// MPI_COMM_WORLD.)
 class MpiChannel final : public Channel {
   public:
-    /// Errors: invalid_comm for MPI_COMM_NULL or an intercommunicator; transport.
-    static Result<std::unique_ptr<MpiChannel>> make(MPI_Comm comm);
+    /// `peers` knows of ranks of the communicator that have died; null: nobody looks. Errors:
+    /// invalid_comm for MPI_COMM_NULL or an intercommunicator; transport.
+    static Result<std::unique_ptr<MpiChannel>> make(MPI_Comm comm,
+                                                    std::shared_ptr<PeerWatch> peers = {});
 
     int rank() const override { return rank_; }
     int rank_count() const override { return rank_count_; }
@@ -24,9 +28,10 @@ class MpiChannel final : public Channel {
     Capabilities capabilities(int) const override {
         return {.device_memory = DeviceReach::as_mpi, .drives_mpi = true};
     }
-    /// Opens a lane whose abandon() waits up to half a second for sends that the peer may still
-    /// take (MPI cannot cancel a send); what is left then is given up, and the MPI library may go
-    /// on reading its buffer.
+    /// Opens a lane whose abandon() waits up to a second, and less where a rank has died, for sends
+    /// that the peer may still take (MPI cannot cancel a send); what is left then is given up, and
+    /// the MPI library may go on reading its buffer. Receives that have begun are waited for, but
+    /// not for ever where a rank has died.
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     MPI_Comm comm() const { return comm_; }
@@ -37,9 +42,11 @@ class MpiChannel final : public Channel {
     std::size_t unasked_bytes() const { return unasked_bytes_; }
 
   private:
-    explicit MpiChannel(MPI_Comm comm) : comm_(comm) {}
+    MpiChannel(MPI_Comm comm, std::shared_ptr<PeerWatch> peers)
+        : comm_(comm), peers_(std::move(peers)) {}
 
     MPI_Comm comm_;
+    std::shared_ptr<PeerWatch> peers_;
     int rank_ = 0;
     int rank_count_ = 1;
     int tag_limit_ = 0;

@@ -12,7 +12,7 @@
 namespace gradcoll {
 namespace {
 
-constexpr std::chrono::milliseconds abandon_patience{500};
+constexpr std::chrono::seconds abandon_patience{1};
 /// One message has at most this many pieces in flight: enough for what a fast link carries between
 /// two looks at it.
 constexpr std::size_t most_pieces_in_flight = 16;
@@ -26,10 +26,11 @@ std::size_t bytes_in(const MPI_Status& status) {
 
 }  // namespace
 
-MpiLane::MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_bytes,
+MpiLane::MpiLane(const Channel& channel, MPI_Comm comm, PeerWatch* peers, std::size_t unasked_bytes,
                  std::size_t capacity)
     : channel_(channel),
       comm_(comm),
+      peers_(peers),
       unasked_bytes_(unasked_bytes),
       requests_(capacity, MPI_REQUEST_NULL),
       pieces_(capacity),
@@ -224,13 +225,13 @@ void MpiLane::rotate(std::size_t count) {
 /// Cancels receives. One that has begun to come cannot be cancelled, and is waited for; but whoever
 /// has died sends no more of it.
 void MpiLane::cancel_receives() {
-    const auto deadline = std::chrono::steady_clock::now() + abandon_patience;
+    SlowWait slow;
     for (std::size_t i = 0; i < active_; ++i) {
         if (!messages_[pieces_[i].message].receives) continue;
         PMPI_Cancel(&requests_[i]);
         int done = 0;
         while (PMPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 &&
-               std::chrono::steady_clock::now() < deadline)
+               !slow.is_in_vain(peers_))
             sched_yield();
         if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
     }
@@ -240,8 +241,9 @@ void MpiLane::cancel_receives() {
 /// Waits for the sends, which alone are left, and gives up what remains. Peers that are alive take
 /// them soon; nothing else can be waited for.
 void MpiLane::give_up_sends() {
+    SlowWait slow;
     const auto deadline = std::chrono::steady_clock::now() + abandon_patience;
-    while (active_ > 0 && std::chrono::steady_clock::now() < deadline) {
+    while (active_ > 0 && std::chrono::steady_clock::now() < deadline && !slow.is_in_vain(peers_)) {
         int done = 0;
         if (PMPI_Testall(static_cast<int>(active_), requests_.data(), &done, MPI_STATUSES_IGNORE) !=
             MPI_SUCCESS)

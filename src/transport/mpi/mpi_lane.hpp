@@ -9,6 +9,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "transport/channel.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 
@@ -18,9 +19,11 @@ namespace gradcoll {
 /// ranks that send to one another end up doing so by turns (docs/lab.md).
 class MpiLane final : public Lane {
   public:
-    /// `comm` is the one of the channel. A message of `unasked_bytes` leaves over TCP without a
+    /// `comm` is the one of the channel. `peers` knows of ranks that have died; it may be null. A
+    /// message of `unasked_bytes` leaves over TCP without a
     /// question to the receiver first.
-    MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_bytes, std::size_t capacity);
+    MpiLane(const Channel& channel, MPI_Comm comm, PeerWatch* peers, std::size_t unasked_bytes,
+            std::size_t capacity);
     ~MpiLane() override;
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
@@ -71,6 +74,7 @@ class MpiLane final : public Lane {
 
     const Channel& channel_;
     MPI_Comm comm_;
+    PeerWatch* peers_;
     std::size_t unasked_bytes_;
     std::vector<int> cut_peers_;
     CutEnd cut_end_ = CutEnd::by_length;

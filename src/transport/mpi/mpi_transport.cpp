@@ -10,7 +10,7 @@ namespace {
 
 Result<Offer> offer_mpi(const OfferRequest& request) {
     Offer offer;
-    offer.channel = GRADCOLL_VALUE(MpiChannel::make(request.comm));
+    offer.channel = GRADCOLL_VALUE(MpiChannel::make(request.comm, request.options.peers));
     offer.places.resize(request.wanted.size());
     std::iota(offer.places.begin(), offer.places.end(), 0);
     return offer;

@@ -10,6 +10,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "transport/channel.hpp"
+#include "transport/peer_watch.hpp"
 #include "transport/routed/transport_choice.hpp"
 
 namespace gradcoll {
@@ -23,6 +24,8 @@ struct ChannelOptions {
     bool read_peers = true;
     TransportChoice transports = {};
     NicChoice nic = {};
+    /// It knows of ranks that have died; null: nobody looks.
+    std::shared_ptr<PeerWatch> peers = {};
 };
 
 /// OfferRequest is what a transport is asked.

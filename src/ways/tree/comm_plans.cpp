@@ -26,15 +26,15 @@ std::shared_ptr<ScratchPool> shared_scratch() {
 
 }  // namespace
 
-Result<std::unique_ptr<NumberedChannel>> NumberedChannel::make(MPI_Comm parent) {
-    auto comm = PrivateComm::make(parent);
+Result<std::unique_ptr<NumberedChannel>> NumberedChannel::make(const CommIdentity& parent) {
+    auto comm = PrivateComm::make(parent.private_comm());
     if (!comm) return comm.status();
     std::unique_ptr<NumberedChannel> made(new NumberedChannel(std::move(comm).value()));
-    GRADCOLL_TRY(take(made->channel_, MpiChannel::make(made->comm())));
+    GRADCOLL_TRY(take(made->channel_, MpiChannel::make(made->comm(), parent.watch())));
     return made;
 }
 
-Result<ChannelNumber> NumberedChannels::next(MPI_Comm parent) {
+Result<ChannelNumber> NumberedChannels::next(const CommIdentity& parent) {
     if (left_ == 0) {
         auto channel = NumberedChannel::make(parent);
         if (!channel) return channel.status();
@@ -95,6 +95,7 @@ Status CommPlans::open_channel(const Settings& settings) {
     options.cells_bytes = static_cast<std::size_t>(settings.shm_bytes);
     options.transports = settings.transports;
     options.nic = settings.nic;
+    options.peers = comm_.watch();
     GRADCOLL_TRY(take(channel_, make_channel(comm_.private_comm(), options)));
     const auto tags = TagLayout::make(channel_->tag_limit(), 1);
     if (!tags) return tags.status();

@@ -20,7 +20,7 @@ namespace gradcoll {
 class NumberedChannel {
   public:
     /// Collective. Errors: transport.
-    static Result<std::unique_ptr<NumberedChannel>> make(MPI_Comm parent);
+    static Result<std::unique_ptr<NumberedChannel>> make(const CommIdentity& parent);
 
     MPI_Comm comm() const { return comm_.handle(); }
     MpiChannel& channel() { return *channel_; }
@@ -46,7 +46,7 @@ class NumberedChannels {
   public:
     /// Returns the next number, the same on every rank. Collective over `parent`, which must always
     /// be the same one. Errors: transport, unsupported (tags).
-    Result<ChannelNumber> next(MPI_Comm parent);
+    Result<ChannelNumber> next(const CommIdentity& parent);
 
   private:
     std::vector<std::unique_ptr<NumberedChannel>> channels_;
@@ -125,9 +125,7 @@ class CommPlans {
                                                     NumberedChannel* channel = nullptr) const;
     /// Returns a number for a request that ranks may start in different orders. Collective. Errors:
     /// those of NumberedChannels.
-    Result<ChannelNumber> next_channel_number() {
-        return numbered_channels_.next(comm_.private_comm());
-    }
+    Result<ChannelNumber> next_channel_number() { return numbered_channels_.next(comm_); }
     /// Returns null before open_channel().
     Channel* channel() const { return channel_.get(); }
     int tag_limit() const { return channel_->tag_limit(); }
