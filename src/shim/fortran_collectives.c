@@ -36,36 +36,28 @@
 #define ALLREDUCE(MANGLINGS, lower, UPPER, Count)                                    \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLREDUCE, *count,                      \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            offer_allreduce(                                                         \
-                core, &(GC_Call){REDUCE_MEMBERS, .count = *count, .passed = &last_passed}, &code))
+            OFFER_ALLREDUCE)
 
 #define REDUCE_SCATTER_BLOCK(MANGLINGS, lower, UPPER, Count)                         \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE_SCATTER_BLOCK, *count,           \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            F_OFFER(GC_CALL_REDUCE_SCATTER_BLOCK, REDUCE_MEMBERS, .count = *count))
+            OFFER_REDUCE_SCATTER_BLOCK)
 
 /* Here `count` is the array of counts: only a closed gate lets the call pass. */
 #define REDUCE_SCATTER(MANGLINGS, lower, UPPER, Count)                               \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1,          \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (F_REDUCE_ARGUMENTS, ierror), \
-            F_OFFER(GC_CALL_REDUCE_SCATTER, REDUCE_MEMBERS, .recvcounts = count,     \
-                    .count_bytes = sizeof *count))
+            OFFER_REDUCE_SCATTER)
 
-#define IALLREDUCE(MANGLINGS, lower, UPPER, Count)                                         \
-    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_IALLREDUCE, *count,                           \
-            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),                       \
-            (F_REDUCE_ARGUMENTS, request, ierror),                                         \
-            F_OFFER(GC_CALL_IALLREDUCE, REDUCE_MEMBERS, .count = *count, .request = &made, \
-                    .passed = &last_passed) &&                                             \
-                make_request(core, made, request))
+#define IALLREDUCE(MANGLINGS, lower, UPPER, Count)                   \
+    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_IALLREDUCE, *count,     \
+            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror), \
+            (F_REDUCE_ARGUMENTS, request, ierror), OFFER_IALLREDUCE)
 
 #define ALLREDUCE_INIT(MANGLINGS, lower, UPPER, Count)                                \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count,                  \
             (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror), \
-            (F_REDUCE_ARGUMENTS, info, request, ierror),                              \
-            F_OFFER(GC_CALL_ALLREDUCE_INIT, REDUCE_MEMBERS, .count = *count,          \
-                    .info = core->info_of_fortran(*info), .request = &made) &&        \
-                make_request(core, made, request))
+            (F_REDUCE_ARGUMENTS, info, request, ierror), OFFER_ALLREDUCE_INIT)
 
 /* No buffer of a broadcast is in place, but it may be MPI_BOTTOM. */
 #define BCAST(MANGLINGS, lower, UPPER, Count)               \
@@ -74,11 +66,10 @@
             (buffer, count, datatype, root, comm, ierror),  \
             F_OFFER(GC_CALL_BCAST, F_BCAST_MEMBERS(c_buffer(buffer))))
 
-#define REDUCE(MANGLINGS, lower, UPPER, Count)                           \
-    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE, *count,             \
-            (F_TO_ROOT_PARAMETERS(Count), int* ierror),                  \
-            (sendbuf, recvbuf, count, datatype, op, root, comm, ierror), \
-            F_OFFER(GC_CALL_REDUCE, REDUCE_MEMBERS, .count = *count, .root = *root))
+#define REDUCE(MANGLINGS, lower, UPPER, Count)               \
+    WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_REDUCE, *count, \
+            (F_TO_ROOT_PARAMETERS(Count), int* ierror),      \
+            (sendbuf, recvbuf, count, datatype, op, root, comm, ierror), OFFER_REDUCE)
 
 #define ALLGATHER(MANGLINGS, lower, UPPER, Count)                                    \
     WRAPPER(MANGLINGS, lower, UPPER, GC_CALL_ALLGATHER, *recvcount,                  \

@@ -44,36 +44,28 @@
 #define ALLREDUCE(lower, UPPER, Count)                                             \
     WRAPPER(lower, UPPER, GC_CALL_ALLREDUCE, *count, MAY_COPY, sendbuf, recvbuf,   \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror), \
-            offer_allreduce(                                                       \
-                core, &(GC_Call){REDUCE_MEMBERS, .count = *count, .passed = &last_passed}, &code))
+            OFFER_ALLREDUCE)
 
 #define REDUCE_SCATTER_BLOCK(lower, UPPER, Count)                                           \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE_SCATTER_BLOCK, *count, MAY_COPY, sendbuf, recvbuf, \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror),          \
-            F_OFFER(GC_CALL_REDUCE_SCATTER_BLOCK, REDUCE_MEMBERS, .count = *count))
+            OFFER_REDUCE_SCATTER_BLOCK)
 
 /* Here `count` is the array of counts: only a closed gate lets the call pass. */
 #define REDUCE_SCATTER(lower, UPPER, Count)                                                  \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1, MAY_COPY, sendbuf, recvbuf, \
             (F_REDUCE_PARAMETERS(Count), int* ierror), (REDUCE_ARGUMENTS, ierror),           \
-            F_OFFER(GC_CALL_REDUCE_SCATTER, REDUCE_MEMBERS, .recvcounts = count,             \
-                    .count_bytes = sizeof *count))
+            OFFER_REDUCE_SCATTER)
 
-#define IALLREDUCE(lower, UPPER, Count)                                                    \
-    WRAPPER(lower, UPPER, GC_CALL_IALLREDUCE, *count, NO_COPIES, sendbuf, recvbuf,         \
-            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),                       \
-            (REDUCE_ARGUMENTS, request, ierror),                                           \
-            F_OFFER(GC_CALL_IALLREDUCE, REDUCE_MEMBERS, .count = *count, .request = &made, \
-                    .passed = &last_passed) &&                                             \
-                make_request(core, made, request))
+#define IALLREDUCE(lower, UPPER, Count)                                            \
+    WRAPPER(lower, UPPER, GC_CALL_IALLREDUCE, *count, NO_COPIES, sendbuf, recvbuf, \
+            (F_REDUCE_PARAMETERS(Count), int* request, int* ierror),               \
+            (REDUCE_ARGUMENTS, request, ierror), OFFER_IALLREDUCE)
 
 #define ALLREDUCE_INIT(lower, UPPER, Count)                                            \
     WRAPPER(lower, UPPER, GC_CALL_ALLREDUCE_INIT, *count, NO_COPIES, sendbuf, recvbuf, \
             (F_REDUCE_PARAMETERS(Count), const int* info, int* request, int* ierror),  \
-            (REDUCE_ARGUMENTS, info, request, ierror),                                 \
-            F_OFFER(GC_CALL_ALLREDUCE_INIT, REDUCE_MEMBERS, .count = *count,           \
-                    .info = core->info_of_fortran(*info), .request = &made) &&         \
-                make_request(core, made, request))
+            (REDUCE_ARGUMENTS, info, request, ierror), OFFER_ALLREDUCE_INIT)
 
 #define BCAST(lower, UPPER, Count)                                       \
     WRAPPER(lower, UPPER, GC_CALL_BCAST, *count, MAY_COPY, NULL, buffer, \
@@ -84,8 +76,7 @@
 #define REDUCE(lower, UPPER, Count)                                           \
     WRAPPER(lower, UPPER, GC_CALL_REDUCE, *count, MAY_COPY, sendbuf, recvbuf, \
             (F_TO_ROOT_PARAMETERS(Count), int* ierror),                       \
-            (sendbuf, recvbuf, count, datatype, op, root, comm, ierror),      \
-            F_OFFER(GC_CALL_REDUCE, REDUCE_MEMBERS, .count = *count, .root = *root))
+            (sendbuf, recvbuf, count, datatype, op, root, comm, ierror), OFFER_REDUCE)
 
 #define ALLGATHER(lower, UPPER, Count)                                                  \
     WRAPPER(lower, UPPER, GC_CALL_ALLGATHER, *recvcount, MAY_COPY, sendbuf, recvbuf,    \

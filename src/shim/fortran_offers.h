@@ -24,6 +24,26 @@ static inline void set_ierror(int* ierror, int code) {
 #define F_BCAST_MEMBERS(memory) \
     .recvbuf = (void*)(memory), .count = *count, .root = *root, F_ON_COMM
 
+/* These are the offers of each kind. The file that includes this says what REDUCE_MEMBERS are. */
+#define OFFER_ALLREDUCE                                                                        \
+    offer_allreduce(core, &(GC_Call){REDUCE_MEMBERS, .count = *count, .passed = &last_passed}, \
+                    &code)
+#define OFFER_REDUCE_SCATTER_BLOCK \
+    F_OFFER(GC_CALL_REDUCE_SCATTER_BLOCK, REDUCE_MEMBERS, .count = *count)
+/* Here `count` is the array of counts. */
+#define OFFER_REDUCE_SCATTER                                             \
+    F_OFFER(GC_CALL_REDUCE_SCATTER, REDUCE_MEMBERS, .recvcounts = count, \
+            .count_bytes = sizeof *count)
+#define OFFER_IALLREDUCE                                                           \
+    F_OFFER(GC_CALL_IALLREDUCE, REDUCE_MEMBERS, .count = *count, .request = &made, \
+            .passed = &last_passed) &&                                             \
+        make_request(core, made, request)
+#define OFFER_ALLREDUCE_INIT                                           \
+    F_OFFER(GC_CALL_ALLREDUCE_INIT, REDUCE_MEMBERS, .count = *count,   \
+            .info = core->info_of_fortran(*info), .request = &made) && \
+        make_request(core, made, request)
+#define OFFER_REDUCE F_OFFER(GC_CALL_REDUCE, REDUCE_MEMBERS, .count = *count, .root = *root)
+
 static inline int offer_allreduce(const GC_Interposer_table* core, const GC_Call* call, int* code) {
     if (passes_like_last(call->comm, call->datatype, call->op, call->count)) return 0;
     return core->offer[GC_CALL_ALLREDUCE](call, code);
