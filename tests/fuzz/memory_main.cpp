@@ -232,7 +232,7 @@ class SheetInput {
     static constexpr int ranks = 3;
 
     static void damage(const JobOnHost& job, Random& random) {
-        const std::string path = fmt::format("/dev/shm/gradcoll-presence1-{:016x}", job.name);
+        const std::string path = fmt::format("/dev/shm/gradcoll-presence2-{:016x}", job.name);
         const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
         const off_t size = lseek(file.number(), 0, SEEK_END);
         must(size > 8, "a sheet has a file", path);
