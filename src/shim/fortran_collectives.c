@@ -19,12 +19,7 @@
         GC_Mpi_handle made = 0; /* a request, where there is one */        \
         const GC_Interposer_table* const core = enter(kind, count, &code); \
         (void)made;                                                        \
-        if (core != NULL && (offer)) {                                     \
-            set_ierror(ierror, code);                                      \
-        } else {                                                           \
-            ((Shape*)next_of(name))(__VA_ARGS__);                          \
-        }                                                                  \
-        leave(core);                                                       \
+        F_END(Shape, core != NULL && (offer), __VA_ARGS__);                \
     } while (0)
 
 #define WRAPPER(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, offer) \

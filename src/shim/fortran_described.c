@@ -27,12 +27,7 @@
             }                                                              \
             give_back(&send, false);                                       \
         }                                                                  \
-        if (is_served) {                                                   \
-            set_ierror(ierror, code);                                      \
-        } else {                                                           \
-            ((Shape*)next_of(name))(__VA_ARGS__);                          \
-        }                                                                  \
-        leave(core);                                                       \
+        F_END(Shape, is_served, __VA_ARGS__);                              \
     } while (0)
 
 #define WRAPPER(lower, UPPER, kind, count, copies, in, out, PARAMETERS, ARGUMENTS, offer)   \

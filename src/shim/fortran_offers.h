@@ -10,6 +10,17 @@ static inline void set_ierror(int* ierror, int code) {
     if (ierror != NULL) *ierror = code;
 }
 
+/* Ends a wrapper: hands out the served call's code, or lets the MPI library have the call. */
+#define F_END(Shape, is_served, ...)              \
+    do {                                          \
+        if (is_served) {                          \
+            set_ierror(ierror, code);             \
+        } else {                                  \
+            ((Shape*)next_of(name))(__VA_ARGS__); \
+        }                                         \
+        leave(core);                              \
+    } while (0)
+
 /* Offers a call with these members of its GC_Call: the arguments as C would have passed them.
  * `send` and `receive` are its buffers. */
 #define F_OFFER(kind, ...) core->offer[kind](&(GC_Call){__VA_ARGS__}, &code)
