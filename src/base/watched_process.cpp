@@ -40,13 +40,18 @@ std::uint64_t start_ticks_of(const std::string& process) {
 
 std::uint64_t numbering_of_this_process() {
     struct stat name_space = {};
-    std::string boot;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    const std::string boot = present_boot();
     if (boot.empty() || stat("/proc/self/ns/pid", &name_space) != 0) return 0;
     return Hash().text(boot).value(name_space.st_dev).value(name_space.st_ino).digest();
 }
 
 }  // namespace
+
+std::string present_boot() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    return boot;
+}
 
 ProcessName this_process_name() {
     return {numbering_of_this_process(), getpid(), start_ticks_of("self")};

@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/descriptor.hpp"
 
 namespace gradcoll {
+
+/// Returns what tells the present boot of this system from all others; empty if the system does not
+/// say. It reads a file of /proc.
+std::string present_boot();
 
 /// ProcessName tells a process from all others of its host, also from one that gets its number
 /// later. It travels between ranks as it is.

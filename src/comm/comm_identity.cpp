@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "base/hash.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "base/watched_process.hpp"
 #include "comm/job_on_host.hpp"
 #include "comm/self_message.hpp"
 #include "mpi/boundary.hpp"
@@ -44,9 +44,7 @@ bool should_yield(int ranks_of_comm) {
 std::uint64_t hash_of_host() {
     char name[256] = {};
     gethostname(name, sizeof name - 1);
-    std::string run;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> run;
-    return Hash().text(name).text(run).digest();
+    return Hash().text(name).text(present_boot()).digest();
 }
 
 }  // namespace
