@@ -35,7 +35,7 @@ double leading_number(std::string_view text) {
 }
 
 /// Returns the class code of a PCI device or of a link's target, of six digits; 0 if it is missing.
-/// Of a GPU that NCCL has no class of it writes the first two digits.
+/// NCCL writes only the first two digits for a GPU whose class it does not know.
 unsigned class_of(const std::string& text) {
     unsigned value = 0;
     std::string_view digits = text;
