@@ -56,14 +56,29 @@ double between_hosts_us(const Tree& tree, const Tuning& tuning, std::vector<doub
     return busiest_link(tree, tuning, bytes).us;
 }
 
+/// Returns how many hosts the tree has between which links are.
+int hosts_at_links(const Tree& tree) {
+    int hosts = 0;
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        if (connects_hosts(tree, tree.vertex(vertex).parent) && !connects_hosts(tree, vertex))
+            ++hosts;
+    return hosts;
+}
+
 /// Returns how many bytes the gradients of a pack may send together if no setting says so. Longer
-/// packs have fewer messages, but sums that are long on the wire leave less to run beside them.
+/// packs have fewer messages, but sums that are long on the wire leave less to run beside them. A
+/// pack is cut into a message for each host, so many hosts are given longer ones.
 std::uint64_t usual_pack_bytes(const Tree& tree, const Tuning& tuning) {
-    constexpr double pack_us = 8000;
-    constexpr double least = 128 << 10, most = 1 << 20;
+    constexpr double pack_us = 8000, most_us = 32000;
+    constexpr double least = 128 << 10, usual = 1 << 20, most = 4 << 20;
+    constexpr double bytes_of_host = 256 << 10;
     const std::vector<double> bytes(static_cast<std::size_t>(tree.vertex_count()), most);
     const double us = between_hosts_us(tree, tuning, bytes);
-    return static_cast<std::uint64_t>(us > 0 ? std::clamp(most * pack_us / us, least, most) : most);
+    if (us <= 0) return static_cast<std::uint64_t>(usual);
+    const double by_hosts =
+        std::min({hosts_at_links(tree) * bytes_of_host, most * most_us / us, most});
+    return static_cast<std::uint64_t>(
+        std::max(std::clamp(most * pack_us / us, least, usual), by_hosts));
 }
 
 }  // namespace
