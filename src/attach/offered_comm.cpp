@@ -172,12 +172,6 @@ void attach_met(MPI_Comm comm, AttachAccount& account) {
     (void)or_refused(comm, std::move(context));
 }
 
-void take_info_that_waits(MPI_Comm comm) {
-    const auto info = take_waiting_info(comm);
-    const Status status = info ? take_new_info(comm, info->handle) : info.status();
-    if (!status.ok()) log(LogLevel::warn, "info of communicator: {}", status.message());
-}
-
 }  // namespace
 
 bool one_host_is_allowed() {
@@ -195,6 +189,7 @@ bool shared_memory_is_allowed() {
 SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
+    if (has_waiting_info(comm)) return {};
     SeenComm seen = known_comm(comm, by_use);
     if (seen.account != nullptr) seen.account->count_for_meeting();
     // It may have an account for the sake of the presence check.
@@ -230,8 +225,15 @@ void attach_when_all_wait(MPI_Comm comm, AttachAccount& account) {
     WaitMeeting::begin(comm, account, attach_met);
 }
 
+void take_info_that_waits(MPI_Comm comm) {
+    if (!has_waiting_info(comm)) return;
+    const auto info = take_waiting_info(comm);
+    const Status status = info ? take_new_info(comm, info->handle) : info.status();
+    if (!status.ok()) log(LogLevel::warn, "info of communicator: {}", status.message());
+}
+
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
-    if (size.may_attach && has_waiting_info(comm)) take_info_that_waits(comm);
+    if (size.may_attach) take_info_that_waits(comm);
     OfferedComm found = without_asking(comm);
     const bool for_tree = is_for_tree(size);
     if (found.context != nullptr && for_tree) prepare_tree_for(*found.context, size);

@@ -24,7 +24,7 @@ inline PassReason of_one_host(PassReason of_comm) {
 }
 
 /// Returns what the short ways of offered calls start from. It asks MPI once at a communicator's
-/// first call, and not at later ones. Local.
+/// first call, and not at later ones. Nothing is seen of one on which info waits. Local.
 SeenComm comm_for_short_way(MPI_Comm comm);
 
 /// Returns whether the account of a communicator has reached the highest price that one of its
@@ -66,6 +66,8 @@ struct OfferedComm {
     bool passes() const { return pass_reason != PassReason::none; }
 };
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size);
+/// Takes the info that waits on the communicator (waiting_info.hpp), if any does. Collective.
+void take_info_that_waits(MPI_Comm comm);
 /// Takes the gc_* keys of `info`, which the program has put on the communicator or made it with. If
 /// any rank has some the communicator is attached, whatever the size of its calls. Ranks ask each
 /// other only on communicators that can ever use settings. Collective. Errors: transport.

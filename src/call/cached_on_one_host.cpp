@@ -65,7 +65,7 @@ Shortcut run_cached_on_one_host(const Entry& entry, const CallArguments& a, Stat
         const PassReason why = account->pass_reason();
         return pass(entry.needs_one_host ? of_one_host(why) : why);
     }
-    if (is_compared) return Shortcut::no;
+    if (is_compared || context->identity().has_dead_rank()) return Shortcut::no;
     OneHost& host = context->one_host();
     if (only_here && !host.may_open()) return pass(PassReason::needs_one_host);
     if (by_size != PassReason::none) return pass(by_size);

@@ -366,8 +366,8 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
         GRADCOLL_TRY(begin_trials());
     }
     forget_choices();
-    const std::uint64_t tree =
-        settings_.checks_calls() ? 0 : settings_.current().least_tree_bytes();
+    const bool all = settings_.checks_calls() || settings_.current().anywhere;
+    const std::uint64_t tree = all ? 0 : settings_.current().least_tree_bytes();
     const bool memory = one_host_.may_open() || several_hosts_.may_open();
     serve_from({memory ? 0 : tree, tree});
     return {};

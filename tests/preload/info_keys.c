@@ -1,6 +1,7 @@
 /* tests/preload/info_keys.c - which communicators compress if an info object with gc_codec was
- * given to MPI, one for each way to give it. Knows nothing of Gradcoll: sums whole numbers, so that
- * an exact sum is known bit for bit. */
+ * given to MPI, one for each way to give it, and sum alike anywhere with gc_reproducible. Knows
+ * nothing of Gradcoll: sums whole numbers, so that an exact sum is known bit for bit. */
+#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,6 +92,46 @@ static void from_group(void) {
 }
 #endif
 
+/* Sums on a common grid are rounded once, and a product of floats cannot be: it is an error. The
+ * first call is the shortest reduction to one rank. */
+static void judge_anywhere(const char* name, MPI_Comm comm) {
+    const double tiny = ldexp(1, -24);
+    const float mine = rank == 0 ? 1 : (float)tiny;
+    const float right = (float)(1 + (size - 1) * tiny);
+    float at_root = 0, everywhere = 0;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Reduce(&mine, &at_root, 1, MPI_FLOAT, MPI_SUM, size - 1, comm);
+    MPI_Allreduce(&mine, &everywhere, 1, MPI_FLOAT, MPI_SUM, comm);
+    const bool rounded_once = everywhere == right && (rank != size - 1 || at_root == right);
+    float product = 0;
+    const bool refused =
+        MPI_Reduce(&mine, &product, 1, MPI_FLOAT, MPI_PROD, 0, comm) != MPI_SUCCESS &&
+        MPI_Allreduce(&mine, &product, 1, MPI_FLOAT, MPI_PROD, comm) != MPI_SUCCESS;
+    const bool fine = rounded_once && refused;
+    if (!fine) ++failures;
+    if (rank == 0 || !fine)
+        printf("%-30s %s\n", name, fine ? "the same anywhere" : "in an order   NOT EXPECTED");
+}
+
+static void anywhere(void) {
+    MPI_Comm made;
+    MPI_Info keys;
+    MPI_Info_create(&keys);
+    MPI_Info_set(keys, "gc_reproducible", "anywhere");
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_set_info(made, keys);
+    judge_anywhere("anywhere by MPI_Comm_set_info", made);
+    MPI_Comm_free(&made);
+#ifdef WITH_COMMS_OF_MPI_4
+    MPI_Request request;
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, keys, &made, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    judge_anywhere("MPI_Comm_idup_with_info", made);
+    MPI_Comm_free(&made);
+#endif
+    MPI_Info_free(&keys);
+}
+
 int main(int argc, char** argv) {
     int all = 0;
     MPI_Init(&argc, &argv);
@@ -106,6 +147,7 @@ int main(int argc, char** argv) {
     nonblocking_ways();
     from_group();
 #endif
+    anywhere();
     judge("MPI_COMM_WORLD, afterwards", MPI_COMM_WORLD, false);
     MPI_Info_free(&info);
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -8,6 +8,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
 #include "attach/attachments.hpp"
+#include "attach/offered_comm.hpp"
 #include "base/hash.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/nonblocking_call.hpp"
@@ -91,10 +92,19 @@ constexpr Entry reduce_anywhere{.name = row_of(CallKind::reduce).offered_name,
                                 .offered = true,
                                 .counted_as = CallKind::reduce};
 
+/// Returns whether gc_reproducible=anywhere holds on the communicator.
+bool is_anywhere_on(MPI_Comm comm) {
+    const CommContext* const context = known_comm(comm, false).context;
+    return context != nullptr ? context->settings().current().anywhere
+                              : process_settings().anywhere;
+}
+
 /// Returns whether the call goes that way. What is wrong with it is found on the usual one, and so
-/// is what adds integers.
+/// is what adds integers. Info that waits on the communicator is taken first: it may ask for this.
 bool is_reduced_anywhere(const CallArguments& a) {
-    if (!process_settings().anywhere) return false;
+    if (a.comm == MPI_COMM_NULL || !mpi_is_running()) return false;
+    if (reason_to_pass(reduce_anywhere, a.comm) == PassReason::none) take_info_that_waits(a.comm);
+    if (!is_anywhere_on(a.comm)) return false;
     if (a.root < 0 || a.root >= rank_count_of(a.comm) || a.datatype == MPI_DATATYPE_NULL ||
         a.count <= 0)
         return false;
