@@ -13,6 +13,7 @@
 #include "call/claims.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/residual_handle.hpp"
+#include "comm/unused_codec.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "mpi/signature.hpp"
 #include "mpi/type_mark.hpp"
@@ -91,6 +92,7 @@ class Admission {
     void check_residual();
     void find_context();
     void find_context_of_offer(bool may_attach);
+    void tell_of_codec() const;
     void check_committed();
     Status mark();
     void compare_claims();
@@ -268,7 +270,18 @@ void Admission::find_context_of_offer(bool may_attach) {
     if (call_.shape.by_mpi() && comm_reason_ == PassReason::short_vector)
         comm_reason_ = call_.shape.mpi_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
-    if (entry().sets_up()) comm_reason_ = PassReason::persistent_without_threads;
+    if (!entry().sets_up()) return;
+    comm_reason_ = PassReason::persistent_without_threads;
+    if (has_shape && is_lossy_kind && call_.shape.size_bytes() >= process_settings().min_bytes)
+        tell_of_codec();
+}
+
+/// Tells that the codec is not used if the call passes.
+void Admission::tell_of_codec() const {
+    const PassReason reason = call_.passes() ? call_.pass_reason : comm_reason_;
+    if (reason == PassReason::none) return;
+    tell_codec_passed(call_.context->identity(), call_.context->settings().current(),
+                      call_.shape.size_bytes(), text_of(reason));
 }
 
 void Admission::check_committed() {
@@ -409,8 +422,10 @@ void Admission::find_way() {
         else
             call_.pass_reason = call_.route.pass_reason;
     }
-    if (!call_.passes() && call_.route.needs_tree() && !is_anywhere_of_floats())
+    if (!call_.passes() && call_.route.needs_tree() && !is_anywhere_of_floats()) {
         call_.pass_reason = way_out_of_tree();
+        if (!entry().may_wait() && call_.route.exact_reason == ExactReason::none) tell_of_codec();
+    }
     if (call_.passes() || copied_bytes_ == 0) return;
     call_.refusal = copy_input();
     call_.error = call_.refusal;

@@ -124,6 +124,15 @@ void tell_codec_in_doubt(const CommIdentity& comm, const std::string& asked) {
         with_remedy(ExactReason::loss_in_doubt));
 }
 
+void tell_codec_passed(const CommIdentity& comm, const Settings& settings, std::uint64_t size_bytes,
+                       const char* why) {
+    static std::atomic<bool> is_told{false};
+    if (is_told.load(std::memory_order_relaxed) || is_told.exchange(true)) return;
+    log(comm.speaks_for_job() ? LogLevel::warn : LogLevel::debug,
+        "{} is not used: a call of {} bytes on communicator '{}' passes to the MPI library: {}",
+        asked_codec(settings), size_bytes, comm.name(), why);
+}
+
 void codec_is_excused() {
     watch().is_over = true;
 }

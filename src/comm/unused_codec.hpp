@@ -34,6 +34,12 @@ void note_tolerance(const CommIdentity& comm, std::uint64_t size_bytes, bool is_
 /// Says at once that what an engine's plan asks for is not used, while Settings::loss_in_doubt.
 void tell_codec_in_doubt(const CommIdentity& comm, const std::string& asked);
 
+/// Says, once a process, that a nonblocking or persistent call which the codec would compress
+/// passes to the MPI library, whether other calls are compressed or not. `why` is text of the
+/// reason.
+void tell_codec_passed(const CommIdentity& comm, const Settings& settings, std::uint64_t size_bytes,
+                       const char* why);
+
 /// Says nothing more, as another line has said why none is compressed: that calls pass.
 void codec_is_excused();
 
