@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -27,6 +28,37 @@ std::size_t piece_bytes_of(std::size_t vector_bytes) {
     constexpr std::size_t least = 1 << 20;
     constexpr std::size_t most = 4 << 20;
     return std::clamp(rounded_up(vector_bytes / 8, std::size_t{64} << 10), least, most);
+}
+
+/// Returns whether a leader can tell others by a failure_mark() that its host has failed: two marks
+/// must not cancel.
+bool can_be_marked(ReduceOp op) {
+    return op != ReduceOp::lxor && op != ReduceOp::bxor;
+}
+
+/// Returns what the element behind the vector is in a sum of leaders, 0 or 1: with `failed` the
+/// other one, which the op lets through whatever the others have.
+int failure_mark(ReduceOp op, bool failed) {
+    const bool keeps_one =
+        op == ReduceOp::prod || op == ReduceOp::min || op == ReduceOp::land || op == ReduceOp::band;
+    return keeps_one != failed ? 1 : 0;
+}
+
+/// Returns the bits of the number 1.
+std::uint64_t bits_of_one(ElementType type) {
+    switch (type) {
+        case ElementType::f16: return 0x3c00;
+        case ElementType::bf16: return 0x3f80;
+        case ElementType::f32: return 0x3f80'0000;
+        case ElementType::f64: return 0x3ff0'0000'0000'0000;
+        default: return 1;
+    }
+}
+
+void write_mark(const CallShape& shape, int mark, std::byte* at) {
+    const std::uint64_t bits = mark != 0 ? bits_of_one(shape.type) : 0;
+    for (std::size_t i = 0; i < shape.item_bytes(); i += shape.elem_bytes)
+        std::memcpy(at + i, &bits, shape.elem_bytes);
 }
 
 /// A MessagesBeside lets a leader's messages to other leaders go on, as long as it exists, while
@@ -164,7 +196,8 @@ WayOffer SeveralHosts::offers(const WayQuestion& question) {
 
 WayOffer SeveralHosts::takes(const CallShape& shape) const {
     if (!is_open_ || !fits_memory_of_hosts(comm_, settings_.current(), shape)) return {};
-    const bool is_short = shape.size_bytes() < settings_.current().tree_min_bytes;
+    const bool is_short =
+        shape.size_bytes() < settings_.current().tree_min_bytes && can_be_marked(shape.op);
     return {is_short || takes_long(), takes_long() && between_->has_lossy};
 }
 
@@ -174,7 +207,6 @@ Status SeveralHosts::run(const WayCall& call) {
                   takes_long() && (call.key.compress || is_long)};
     vector.binding.tolerance = call.tolerance;
     vector.binding.refusal = call.refusal;
-    if (call.refusal != nullptr && !vector.over_tree) return *call.refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     const LeadersTraffic before = leaders_ != nullptr ? leaders_->traffic() : LeadersTraffic();
     const Status mine = vector.over_tree ? run_over_tree(vector) : run_by_mpi(vector);
@@ -184,8 +216,9 @@ Status SeveralHosts::run(const WayCall& call) {
     return {};
 }
 
-/// Adds up the vectors of this host's ranks on its leader, in the leader's output.
-Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count) {
+/// Adds up the vectors of this host's ranks on its leader, in its `output`.
+Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count,
+                        std::byte* output) {
     if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
         if (engine_ != nullptr)
             engine_->refuse(CallKind::reduce, vector.piece(count), refusal->code());
@@ -194,27 +227,52 @@ Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t cou
     if (engine_ == nullptr) return {};
     Binding binding = vector.binding;
     binding.input = vector.input(first);
-    binding.output = vector.output(first);
+    binding.output = output;
     return engine_->run(CallKind::reduce, binding, vector.piece(count));
 }
 
-Status SeveralHosts::down(const Vector& vector, std::size_t first, std::size_t count) {
+/// Gives what the leader has in `output` to the ranks of its host.
+Status SeveralHosts::down(const Vector& vector, std::size_t count, std::byte* output) {
     if (engine_ == nullptr) return {};
     Binding binding;
-    binding.output = vector.output(first);
+    binding.output = output;
     return engine_->run(CallKind::bcast, binding, vector.piece(count));
 }
 
 Status SeveralHosts::run_by_mpi(const Vector& vector) {
-    Status status = up(vector, 0, vector.count());
-    if (is_leader()) {
-        CallArguments between = vector.arguments;
-        between.comm = groups_->leaders->private_comm();
-        if (engine_ != nullptr) between.sendbuf = MPI_IN_PLACE;
-        const Status by_mpi = pass_allreduce(between).as_status("MPI_Allreduce");
-        if (status.ok()) status = by_mpi;
-    }
-    const Status spread = down(vector, 0, vector.count());
+    std::byte* const output = vector.output(0);
+    if (is_leader()) return lead_by_mpi(vector, output);
+    const Status status = up(vector, 0, vector.count(), output);
+    const Status spread = down(vector, vector.count(), output);
+    return status.ok() ? spread : status;
+}
+
+/// Sums with the other leaders. A host that failed has no sum, but must not keep the others waiting
+/// in the MPI library, and they must not take what it has for one: so an element behind the vector
+/// is summed with it, and says whether all have one.
+Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
+    const CallShape& shape = vector.shape;
+    const std::size_t size_bytes = shape.size_bytes();
+    marked_.resize(size_bytes + 2 * shape.item_bytes());
+    std::byte* const sum = marked_.data();
+    std::byte* const mark = sum + size_bytes;
+    std::byte* const good = mark + shape.item_bytes();
+    if (engine_ == nullptr) std::memcpy(sum, vector.input(0), size_bytes);
+    Status status = up(vector, 0, vector.count(), sum);
+    write_mark(shape, failure_mark(shape.op, !status.ok()), mark);
+    write_mark(shape, failure_mark(shape.op, false), good);
+    CallArguments between = vector.arguments;
+    between.comm = groups_->leaders->private_comm();
+    between.sendbuf = MPI_IN_PLACE;
+    between.recvbuf = sum;
+    ++between.count;
+    const Status by_mpi = pass_allreduce(between).as_status("MPI_Allreduce");
+    if (status.ok()) status = by_mpi;
+    if (status.ok() && std::memcmp(mark, good, shape.item_bytes()) != 0)
+        status = {Code::peer_failed, "a rank of another host cannot go on"};
+    if (!status.ok()) status = judged(std::move(status));
+    const Status spread = down(vector, vector.count(), sum);
+    std::memcpy(output, sum, size_bytes);
     return status.ok() ? spread : status;
 }
 
@@ -254,14 +312,20 @@ Status SeveralHosts::run_over_tree(const Vector& vector) {
             const std::size_t done = i - pieces_under_way;
             if (done < pieces) {
                 if (leaders_ != nullptr) note(leaders_->finish_oldest());
-                note(down(vector, done * piece, count_of(done)));
+                note(down(vector, count_of(done), vector.output(done * piece)));
             }
         }
         if (i >= pieces) continue;
-        note(up(vector, i * piece, count_of(i)));
+        note(up(vector, i * piece, count_of(i), vector.output(i * piece)));
         if (leaders_ != nullptr) begin_between(vector, i * piece, count_of(i), status);
     }
     return status;
+}
+
+/// Returns the failure, or the death that it follows from.
+Status SeveralHosts::judged(Status failure) const {
+    PeerWatch* const peers = comm_.watch().get();
+    return peers != nullptr ? peers->judged(std::move(failure)) : std::move(failure);
 }
 
 Status SeveralHosts::open_between() {
@@ -287,9 +351,8 @@ Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
     if (!mine.ok() || !heard.ok()) return mine.ok() ? heard : mine;
     lossy = told.lossy != 0;
     const auto code = static_cast<Code>(told.code);
-    return code == Code::ok
-               ? Status()
-               : Status(code, "the rank that talks to other hosts for this one failed");
+    if (code == Code::ok) return {};
+    return judged({code, "the rank that talks to other hosts for this one failed"});
 }
 
 void SeveralHosts::count(const Vector& vector, const LeadersTraffic& before, bool lossy,

@@ -3,8 +3,10 @@
 // down through memory again.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "comm/comm_settings.hpp"
 #include "comm/host_groups.hpp"
@@ -40,8 +42,8 @@ class SeveralHosts final : public Way {
     const WayInfo& info() const override { return hosts_way(); }
     WayOffer offers(const WayQuestion& question) override;
     WayOffer foreseen(const WayQuestion& question) const override { return takes(question.shape); }
-    /// Nobody is told of a refusal where the MPI library is between hosts. The leader of a host has
-    /// its own errors, and its host learns that there is one.
+    /// All ranks are told of a refusal. The leader of a host has its own errors, and its host
+    /// learns that there is one.
     Status run(const WayCall& call) override;
 
     /// Gives back all but the groups. `tree` is the communicator's; null: it has none.
@@ -69,13 +71,15 @@ class SeveralHosts final : public Way {
 
   private:
     struct Vector;
-    Status up(const Vector& vector, std::size_t first, std::size_t count);
-    Status down(const Vector& vector, std::size_t first, std::size_t count);
+    Status up(const Vector& vector, std::size_t first, std::size_t count, std::byte* output);
+    Status down(const Vector& vector, std::size_t count, std::byte* output);
     Status run_by_mpi(const Vector& vector);
+    Status lead_by_mpi(const Vector& vector, std::byte* output);
     Status run_over_tree(const Vector& vector);
     void begin_between(const Vector& vector, std::size_t first, std::size_t count,
                        const Status& so_far);
     Status tell_outcome(const Status& mine, bool& lossy);
+    Status judged(Status failure) const;
     Status open_between();
     void count(const Vector& vector, const LeadersTraffic& before, bool lossy,
                std::uint64_t begin_ns);
@@ -93,6 +97,7 @@ class SeveralHosts final : public Way {
     std::shared_ptr<const DiscoveredTree> tree_;
     std::unique_ptr<BetweenHosts> between_;
     std::unique_ptr<LeadersExchange> leaders_;  ///< null on ranks that are no leaders
+    std::vector<std::byte> marked_;             ///< room of lead_by_mpi()
 };
 
 }  // namespace gradcoll

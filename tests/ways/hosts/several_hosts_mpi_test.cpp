@@ -44,7 +44,7 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
     }
 
     Status run(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, bool compress,
-               double tolerance = 0) {
+               double tolerance = 0, const Status* refusal = nullptr) {
         const CallArguments arguments{in, out, count, type, op, MPI_COMM_WORLD};
         const CallShape shape = classify(count, type, op).shape;
         const WayOffer takes = way_.takes(shape);
@@ -54,8 +54,11 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
         key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);
         key.count = shape.count;
         key.compress = compress;
-        return way_.run(
-            {.arguments = arguments, .shape = shape, .key = key, .tolerance = tolerance});
+        return way_.run({.arguments = arguments,
+                         .shape = shape,
+                         .key = key,
+                         .tolerance = tolerance,
+                         .refusal = refusal});
     }
 
     IdentifiedComm comm_;
@@ -84,12 +87,28 @@ TEST_P(SeveralHostsTest, OtherTypesAndOpsToo) {
     for (const int count : {5, 60000}) {
         const auto in = inputs<long>(count);
         std::vector<long> expected(in.size()), out(in.size());
-        for (const MPI_Op op : {MPI_MAX, MPI_BXOR}) {
+        for (const MPI_Op op : {MPI_MAX, MPI_MIN, MPI_PROD, MPI_BAND, MPI_BOR, MPI_LAND}) {
             MPI_Allreduce(in.data(), expected.data(), count, MPI_LONG, op, MPI_COMM_WORLD);
             ASSERT_TRUE(run(in.data(), out.data(), count, MPI_LONG, op, false).ok());
             ASSERT_EQ(out, expected) << count;
         }
     }
+}
+
+/// Whoever refuses a call, all ranks get an error; no host takes what the others have for a sum.
+TEST_P(SeveralHostsTest, ARefusalIsTheErrorOfAllRanks) {
+    const Status why(Code::invalid_buffer, "recvbuf is null");
+    for (const int count : {1, 100, 60000})
+        for (int refusing = 0; refusing < ranks_; ++refusing)
+            for (const MPI_Op op : {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX}) {
+                const auto in = inputs<float>(count);
+                std::vector<float> out(in.size());
+                const Status* const refusal = rank_ == refusing ? &why : nullptr;
+                EXPECT_FALSE(
+                    run(in.data(), out.data(), count, MPI_FLOAT, op, false, 0, refusal).ok())
+                    << count << " elements, rank " << refusing;
+                EXPECT_TRUE(run(in.data(), out.data(), count, MPI_FLOAT, op, false).ok());
+            }
 }
 
 TEST_P(SeveralHostsTest, CompressedSumsAreAlikeOnAllRanksAndSparse) {
