@@ -47,11 +47,16 @@ int failure_mark(ReduceOp op, bool failed) {
 /// Returns the bits of the number 1.
 std::uint64_t bits_of_one(ElementType type) {
     switch (type) {
-        case ElementType::f16: return 0x3c00;
-        case ElementType::bf16: return 0x3f80;
-        case ElementType::f32: return 0x3f80'0000;
-        case ElementType::f64: return 0x3ff0'0000'0000'0000;
-        default: return 1;
+        case ElementType::f16:
+            return 0x3c00;
+        case ElementType::bf16:
+            return 0x3f80;
+        case ElementType::f32:
+            return 0x3f80'0000;
+        case ElementType::f64:
+            return 0x3ff0'0000'0000'0000;
+        default:
+            return 1;
     }
 }
 
