@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
@@ -105,10 +107,15 @@ void Report::begin(const std::string& tree, std::size_t pictures, std::size_t pa
 
 void Report::progress(std::size_t step, std::size_t steps) {
     if (!talks() || !terminal_) return;
+    if (step == 1) began_ = Clock::now();
     const std::size_t done = bar_width * step / steps;
     if (step < steps && done == bar_width * (step - 1) / steps) return;
-    fmt::print("\r[{:=<{}}{:<{}}] {}/{} ", "", done, "", bar_width - done, step, steps);
-    if (step == steps) fmt::print("\r{:{}}\r", "", bar_width + 30);
+    const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    const auto left =
+        static_cast<double>(steps - step) / static_cast<double>(std::max<std::size_t>(step - 1, 1));
+    fmt::print("\r[{:=<{}}{:<{}}] {}/{}, about {:.0f} s left ", "", done, "", bar_width - done,
+               step, steps, std::ceil(seconds * left));
+    if (step == steps) fmt::print("\r{:{}}\r", "", bar_width + 38);
     std::fflush(stdout);
 }
 

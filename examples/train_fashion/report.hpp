@@ -1,6 +1,7 @@
 // train_fashion/report.hpp - everything that the user sees: tables, progress bar, CSV files.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -47,6 +48,8 @@ class Report {
     void end(const EpochReport& last, std::uint64_t weights_hash, bool identical);
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     bool talks() const { return speaks_ && !options_.quiet; }
     void write_csv(const EpochReport& report);
     void append_table_row(const EpochReport& last, std::uint64_t weights_hash);
@@ -56,6 +59,7 @@ class Report {
     bool speaks_;
     bool terminal_;
     bool heading_printed_ = false;
+    Clock::time_point began_;  ///< when the first step of the epoch had ended
     std::ofstream csv_;
     std::ofstream table_;
     std::ofstream gradients_;
