@@ -1,6 +1,6 @@
 # What a user of the build may choose, and the compile flags that follow.
 option(GRADCOLL_DEV "Build examples and benchmarks, and tests as GRADCOLL_TESTS says" ${PROJECT_IS_TOP_LEVEL})
-option(GRADCOLL_WERROR "Warnings are errors; off for compilers that know warnings which ours do not" ${GRADCOLL_DEV})
+option(GRADCOLL_WERROR "Warnings are errors, as in the presets for developers: other compilers know warnings which ours do not" OFF)
 set(GRADCOLL_CUDA "AUTO" CACHE STRING "Build the CUDA kernels: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE GRADCOLL_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(GRADCOLL_FORTRAN "Test programs in Fortran, if there is a compiler and the MPI has bindings" ON)
