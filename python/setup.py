@@ -8,6 +8,7 @@ Everything else is in pyproject.toml.
 """
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,8 @@ except ImportError:  # until setuptools 70 it is in the package wheel
     from wheel.bdist_wheel import bdist_wheel
 
 SOURCES = Path(__file__).resolve().parent.parent
-LIBRARY = "libgradcoll.so.0"
+VERSION = runpy.run_path(str(Path(__file__).resolve().with_name("gradcoll") / "_version.py"))["__version__"]
+LIBRARY = "libgradcoll.so." + ".".join(VERSION.split(".")[:2])
 INTERPOSER = "libgradcoll_pmpi.so"
 
 

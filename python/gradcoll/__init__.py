@@ -9,7 +9,7 @@ the same settings. An Engine sums named gradients while the program goes on. A M
 gradcoll move out. gradcoll.torch has
 communication hooks for DistributedDataParallel and an optimizer for programs without it.
 
-The shared library libgradcoll.so.0 is the file that the environment variable GRADCOLL_LIBRARY names, else the one
+The shared library libgradcoll.so.0.1 is the file that the environment variable GRADCOLL_LIBRARY names, else the one
 that was installed with this package, else what the dynamic loader finds. It must have been built
 for the MPI library that mpi4py uses. What is wrong with that is an ImportError.
 

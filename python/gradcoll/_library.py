@@ -1,4 +1,4 @@
-"""Finding and loading libgradcoll.so.0, and making sure that it speaks to mpi4py's MPI."""
+"""Finding and loading libgradcoll.so, and making sure that it speaks to mpi4py's MPI."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 from ._version import __version__
 
-_NAME = "libgradcoll.so.0"
+_NAME = "libgradcoll.so." + ".".join(__version__.split(".")[:2])  # each minor version has its own
 _VARIABLE = "GRADCOLL_LIBRARY"
 _UNKNOWN = "an unknown MPI"  # how GC_Build calls one that the library cannot tell apart
 _MPICHS_ABI = ("MPICH", "Intel MPI", "MVAPICH", "Cray MPICH")

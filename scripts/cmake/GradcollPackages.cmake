@@ -43,20 +43,20 @@ if(GRADCOLL_MPI_FAMILY STREQUAL "mpich")
   install(TARGETS gradcoll LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpich NAMELINK_SKIP)
   install(TARGETS gradcoll_pmpi LIBRARY DESTINATION "${gradcoll_shim_dir}" COMPONENT mpich)
 else()
-  gradcoll_debian_package(lib libgradcoll0 libs "allreduce over trees for MPI programs"
+  gradcoll_debian_package(lib libgradcoll${GRADCOLL_SOVERSION} libs "allreduce over trees for MPI programs"
     "${about}\n\nThis package has the library, for Open MPI.")
   gradcoll_debian_package(dev libgradcoll-dev libdevel "allreduce over trees for MPI programs, headers"
     "${about}\n\nThis package has headers, and files for CMake and pkg-config."
-    "libgradcoll0 ${same}" "gradcoll-openmpi ${same}" libopenmpi-dev)
+    "libgradcoll${GRADCOLL_SOVERSION} ${same}" "gradcoll-openmpi ${same}" libopenmpi-dev)
   gradcoll_debian_package(bin gradcoll-bin utils "allreduce over trees for MPI programs, tools"
     "${about}\n\nThis package has gradcoll, which tells what the library would do and why,\nalso on machines that are not there, gc_bench, which measures it, and gc_nicd."
-    "libgradcoll0 ${same}" python3)
+    "libgradcoll${GRADCOLL_SOVERSION} ${same}" python3)
   gradcoll_debian_package(python python3-gradcoll python "allreduce over trees for MPI programs, Python"
     "${about}\n\nThis package is for Python programs with mpi4py, numpy and PyTorch."
-    "libgradcoll0 ${same}" python3 python3-mpi4py python3-numpy)
+    "libgradcoll${GRADCOLL_SOVERSION} ${same}" python3 python3-mpi4py python3-numpy)
   gradcoll_debian_package(shim gradcoll-openmpi libs "allreduce over trees for unchanged Open MPI programs"
     "${about}\n\nThis package has the interposer for programs of Open MPI. Preload\n/usr/${gradcoll_shim_dir}/libgradcoll_pmpi.so."
-    "libgradcoll0 ${same}")
+    "libgradcoll${GRADCOLL_SOVERSION} ${same}")
   gradcoll_debian_package(doc gradcoll-doc doc "allreduce over trees for MPI programs, documentation"
     "${about}\n\nThis package has pages and example programs.")
   foreach(everywhere DOC PYTHON)

@@ -20,7 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Loads the core by its soname, so that a program that links libgradcoll itself shares it; else our
  * RUNPATH finds it. */
-static const char core_soname[] = "libgradcoll.so.0";
+static const char core_soname[] = "libgradcoll.so." GC_CORE_SOVERSION;
 
 static const GC_Interposer_table* connect_to_core(void) {
     void* const library = dlopen(core_soname, RTLD_NOW | RTLD_LOCAL);

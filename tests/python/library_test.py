@@ -112,7 +112,7 @@ class Loading(unittest.TestCase):
             self.assertIn(word, str(caught.exception))
 
     def test_a_file_that_is_not_there(self):
-        self.refuses("/nonexistent/libgradcoll.so.0", "GRADCOLL_LIBRARY", "/nonexistent", "no such file")
+        self.refuses("/nonexistent/libgradcoll.so.0.1", "GRADCOLL_LIBRARY", "/nonexistent", "no such file")
 
     def test_a_file_that_is_no_library(self):
         self.refuses(__file__, "cannot be loaded")

@@ -1,4 +1,4 @@
-/* shim/core_double.c - a libgradcoll.so.0 that knows nothing but to count what it is offered. It
+/* shim/core_double.c - a libgradcoll.so that knows nothing but to count what it is offered. It
  * serves through PMPI_ functions, so that results are right only if handles, buffers and requests
  * arrived as they should.
  *
