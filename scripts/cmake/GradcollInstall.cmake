@@ -8,7 +8,7 @@ install(TARGETS gradcoll EXPORT gradcollTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib NAMELINK_COMPONENT dev
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.inc")
 
 install(EXPORT gradcollTargets NAMESPACE gradcoll:: DESTINATION "${gradcoll_cmake_dir}" COMPONENT dev)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gradcollConfig.cmake.in"
