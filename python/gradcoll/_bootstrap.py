@@ -30,21 +30,29 @@ def is_needed(environment: Mapping[str, str]) -> bool:
     return size.isdecimal() and int(size) > 1
 
 
+def _mpi_of_mpi4py() -> Any:
+    """The module mpi4py.MPI, which looks for an MPI library. ImportError if there is none."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:  # of an mpi4py that is linked with MPI, and of one that looks for it
+        raise ImportError(
+            f"gradcoll: mpi4py has found no MPI ({' '.join(str(error).split())}); pip install gradcoll[mpich] brings one"
+        ) from None
+    return MPI
+
+
 def start_mpi() -> None:
-    """Before anything imports mpi4py.MPI, which starts MPI. Where it is not needed it does nothing. Collective.
+    """Before anything imports mpi4py.MPI, which starts MPI. Where it is not needed it imports that, no more. Collective.
 
     With an MPI that does not speak PMI-1 each process gets a world of one, and whoever uses it an error that says so."""
-    if "mpi4py.MPI" in sys.modules or not is_needed(os.environ):
-        return
     import mpi4py
 
-    if not mpi4py.rc.initialize:  # the program starts MPI itself
-        return
-    mpi4py.rc.initialize = False
-    mpi4py.rc.finalize = True
-    from mpi4py import MPI
-
-    if MPI.Is_initialized():
+    is_ours = "mpi4py.MPI" not in sys.modules and is_needed(os.environ) and mpi4py.rc.initialize  # else the program starts MPI itself
+    if is_ours:
+        mpi4py.rc.initialize = False
+        mpi4py.rc.finalize = True
+    MPI = _mpi_of_mpi4py()
+    if not is_ours or MPI.Is_initialized():
         return
     levels = {"single": MPI.THREAD_SINGLE, "funneled": MPI.THREAD_FUNNELED, "serialized": MPI.THREAD_SERIALIZED}
     level = levels.get(mpi4py.rc.thread_level, MPI.THREAD_MULTIPLE) if mpi4py.rc.threads else MPI.THREAD_SINGLE

@@ -10,10 +10,13 @@ from typing import Any, List, Optional
 
 from mpi4py import MPI
 
+from ._builds import Abi, build_for, builds_in, complaint
 from ._version import __version__
 
 _NAME = "libgradcoll.so." + ".".join(__version__.split(".")[:2])  # each minor version has its own
+_PACKAGE = Path(__file__).resolve().parent
 _VARIABLE = "GRADCOLL_LIBRARY"
+_VERSION_CALL = "PMPI_Get_library_version"
 _UNKNOWN = "an unknown MPI"  # how GC_Build calls one that the library cannot tell apart
 _MPICHS_ABI = ("MPICH", "Intel MPI", "MVAPICH", "Cray MPICH")
 
@@ -36,6 +39,9 @@ def _open(path: Optional[str]) -> ctypes.CDLL:
     for candidate in _installed():
         if candidate.exists():
             return _open_named(str(candidate))
+    abis = builds_in(_PACKAGE, _NAME)
+    if abis:
+        return _open_named(str(_of_mpi(abis)))
     try:
         return ctypes.CDLL(_NAME)
     except OSError as error:
@@ -61,13 +67,34 @@ def _open_named(path: str) -> ctypes.CDLL:
 
 def _installed() -> List[Path]:
     """Where the installation that this package belongs to has put the library."""
-    package = Path(__file__).resolve().parent
-    places = [package / _NAME]
+    places = [_PACKAGE / _NAME]
     try:
         from ._installed import LIBRARY_FOLDER  # written when CMake installs the package
     except ImportError:
         return places
-    return [*places, package / LIBRARY_FOLDER / _NAME]
+    return [*places, _PACKAGE / LIBRARY_FOLDER / _NAME]
+
+
+def _of_mpi(abis: List[Abi]) -> Path:
+    """Where that one of several builds is which is for the MPI that mpi4py uses. ImportError if none is."""
+    text = MPI.Get_library_version()
+    address = _address(ctypes.CDLL(MPI.__file__), _VERSION_CALL)
+
+    def is_loaded(soname: str) -> bool:
+        try:
+            library = ctypes.CDLL(soname, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+        except OSError:
+            return False
+        return address in (None, _address(library, _VERSION_CALL))
+
+    abi = build_for(abis, text, is_loaded)
+    if abi is None:
+        file = f" ({_file_at(address)})" if address else ""
+        raise ImportError(
+            f"{complaint(abis, _first_line(text.encode()) + file)}; use one of these, such as that of "
+            f"pip install gradcoll[mpich], or set {_VARIABLE} to a build for that MPI"
+        )
+    return _PACKAGE / "builds" / abi.folder / _NAME
 
 
 def _address(library: ctypes.CDLL, name: str) -> Optional[int]:
@@ -100,9 +127,8 @@ def _mpi_version(library: ctypes.CDLL) -> str:
 def _check_mpi(library: ctypes.CDLL) -> None:
     """A handle's own libraries are searched for a name before anything else: if both find the same
     function, both use the same MPI."""
-    name = "PMPI_Get_library_version"
     mpi4py = ctypes.CDLL(MPI.__file__)  # loaded already
-    ours, theirs = _address(library, name), _address(mpi4py, name)
+    ours, theirs = _address(library, _VERSION_CALL), _address(mpi4py, _VERSION_CALL)
     if ours is None:
         raise ImportError(f"gradcoll: {library._name} is not linked with an MPI library")
     if theirs is None or ours == theirs:

@@ -2,14 +2,16 @@
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 from support import MPI, gradcoll, main
 
-from gradcoll import _capi, _library
+from gradcoll import _builds, _capi, _library
 
 HEADERS = Path(os.environ["GRADCOLL_TEST_HEADERS"])
 FOREIGN = os.environ["GRADCOLL_TEST_FOREIGN_MPI"]
@@ -153,6 +155,61 @@ class Loading(unittest.TestCase):
 
     def test_the_folder_of_the_library_will_do(self):
         self.assertTrue(_library.load(str(Path(os.environ["GRADCOLL_LIBRARY"]).parent)))
+
+
+class SeveralBuilds(unittest.TestCase):
+    """A package as scripts/wheel makes it."""
+
+    def chosen(self, version, *loaded, abis=_builds.ABIS):
+        abi = _builds.build_for(abis, version, lambda soname: soname in loaded)
+        return abi and abi.folder
+
+    def test_version_and_file_decide_together(self):
+        self.assertEqual(self.chosen("Open MPI v4.1.4, package: Debian", "libmpi.so.40"), "openmpi4")
+        self.assertEqual(self.chosen("Open MPI v5.0.11, package: a", "libmpi.so.40"), "openmpi5")
+        self.assertEqual(self.chosen("MPICH Version:      5.0.2", "libmpi.so.12"), "mpich")
+        self.assertEqual(self.chosen("Intel(R) MPI Library 2021.19 for Linux* OS", "libmpi.so.12"), "mpich")
+        self.assertEqual(self.chosen("MPICH Version:      5.0.2", "libmpi_abi.so.1"), "abi1")
+
+    def test_what_fits_in_one_respect_alone_does_not_fit(self):
+        self.assertIsNone(self.chosen("Open MPI v6.0.0", "libmpi.so.40"))
+        self.assertIsNone(self.chosen("MPICH Version:      4.0.2", "libmpich.so.12"))  # Debian's
+        without_5 = [abi for abi in _builds.ABIS if abi.folder != "openmpi5"]
+        self.assertIsNone(self.chosen("Open MPI v5.0.11", "libmpi.so.40", abis=without_5))
+
+    def imported(self, folders, before=""):
+        """What a program prints whose package has those builds: its library's folder and a sum, or how the import fails."""
+        with tempfile.TemporaryDirectory() as place:
+            package = Path(place) / "gradcoll"
+            shutil.copytree(Path(gradcoll.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+            for folder in folders:
+                (package / "builds" / folder).mkdir(parents=True)
+                shutil.copy(Path(os.environ["GRADCOLL_LIBRARY"]), package / "builds" / folder / "libgradcoll.so.0")
+            program = (f"{before}\nimport numpy, gradcoll\nfrom gradcoll import _capi\n"
+                       "print(_capi.lib._name.split('/')[-2], gradcoll.allreduce(numpy.ones(3)).sum())")
+            kept = {name: text for name, text in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PRTE", "HYDRA"))}
+            del kept["GRADCOLL_LIBRARY"]
+            told = {"PYTHONPATH": place, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_mtl": "^ofi,psm,psm2"}
+            run = subprocess.run([sys.executable, "-c", program], env={**kept, **told}, capture_output=True, text=True)
+            return run.stdout + run.stderr
+
+    @unittest.skipUnless("Open MPI v4" in MPI.Get_library_version(), "the MPI of which this test knows the folder")
+    def test_the_package_takes_the_one_of_its_mpi(self):
+        self.assertEqual(self.imported([abi.folder for abi in _builds.ABIS]).split(), ["openmpi4", "3.0"])
+
+    @unittest.skipUnless("Open MPI v4" in MPI.Get_library_version(), "the MPI of which this test knows the folder")
+    def test_a_package_without_one_says_what_it_has(self):
+        said = self.imported(["openmpi5", "mpich"])
+        self.assertRegex(said, r"ImportError: gradcoll: mpi4py uses Open MPI v4\.\S+ \(libmpi\.so\.\S+\), but")
+        self.assertIn("MPICH 3.4 to 5 and Intel MPI (libmpi.so.12), Open MPI 5 (libmpi.so.40)", said)
+
+    def test_no_mpi_at_all(self):
+        fails = "import sys, types\nclass Rc: initialize = True\nsys.modules['mpi4py'] = package = types.ModuleType('mpi4py')\npackage.rc = Rc\n"
+        looks = ("class Finder:\n  def find_spec(name, *rest):\n    if name == 'mpi4py.MPI': raise RuntimeError('cannot load MPI library')\n"
+                 "package.__path__ = []\nsys.meta_path.insert(0, Finder)")
+        said = self.imported([], fails + looks)
+        self.assertIn("ImportError: gradcoll: mpi4py has found no MPI (cannot load MPI library); pip install gradcoll[mpich]", said)
 
 
 if __name__ == "__main__":
