@@ -43,7 +43,7 @@ int class_of_death() {
 #ifdef MPIX_ERR_PROC_FAILED
     return MPIX_ERR_PROC_FAILED;
 #else
-    static const int own_class = [] {
+    static const int own_class = []() -> int {  // classes of the standard ABI are an enum
         int made = MPI_ERR_OTHER;
         if (PMPI_Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_OTHER;
         PMPI_Add_error_string(made, "gradcoll: a rank of the communicator has died");
