@@ -3,6 +3,7 @@ asks for the wheel, and puts both beside the modules.
 
   MPICC=...              the compiler wrapper of that MPI (default: mpicc of the environment, else of PATH)
   GRADCOLL_LIBRARY=...   a library that was built already, or the folder that has it: nothing is built
+  GRADCOLL_BUILDS=...    a folder with builds for several MPIs, which goes into the package as it is (scripts/wheel)
 
 Everything else is in pyproject.toml.
 """
@@ -76,14 +77,19 @@ def the_file(folder, name):
 
 class BuildWithLibrary(build_py):
     def run(self):
+        package = Path(self.build_lib) / "gradcoll"
+        shutil.rmtree(package, ignore_errors=True)  # it may have another wheel's libraries
         super().run()
+        if "GRADCOLL_BUILDS" in os.environ:
+            shutil.copytree(os.environ["GRADCOLL_BUILDS"], package, dirs_exist_ok=True)
+            return
         folder = built_before() or built_now(Path(self.get_finalized_command("build").build_temp).resolve() / "gradcoll")
         for name in (LIBRARY, INTERPOSER):
             file = the_file(folder, name)
             if file is None and name == INTERPOSER:
                 print(f"gradcoll: {folder} has no {name}: the wheel has none for unchanged programs")
                 continue
-            shutil.copy2(file.resolve(), Path(self.build_lib) / "gradcoll" / name)
+            shutil.copy2(file.resolve(), package / name)
 
 
 class OfOneMachine(Distribution):
