@@ -26,8 +26,7 @@ extern "C" int GC_Fortran_allreduce(const void* sendbuf, void* recvbuf, long lon
 }
 
 extern "C" int GC_Fortran_allreduce_residual(const void* sendbuf, void* recvbuf, long long count,
-                                             int datatype, int op, int comm,
-                                             GC_Residual residual) {
+                                             int datatype, int op, int comm, GC_Residual residual) {
     return GC_Allreduce_residual(sendbuf, recvbuf, count, datatype_of_number(datatype),
                                  op_of_number(op), comm_of_number(comm), residual);
 }
@@ -36,9 +35,8 @@ extern "C" int GC_Fortran_allreduce_residual(const void* sendbuf, void* recvbuf,
 extern "C" int GC_Fortran_iallreduce(const void* sendbuf, void* recvbuf, long long count,
                                      int datatype, int op, int comm, int* request) {
     MPI_Request started = MPI_REQUEST_NULL;
-    const int code =
-        GC_Iallreduce_c(sendbuf, recvbuf, count, datatype_of_number(datatype), op_of_number(op),
-                        comm_of_number(comm), &started);
+    const int code = GC_Iallreduce_c(sendbuf, recvbuf, count, datatype_of_number(datatype),
+                                     op_of_number(op), comm_of_number(comm), &started);
     if (code == MPI_SUCCESS) *request = number_of(started);
     return code;
 }
@@ -49,8 +47,8 @@ extern "C" int GC_Fortran_reduce_scatter_block(const void* sendbuf, void* recvbu
                                    op_of_number(op), comm_of_number(comm));
 }
 
-extern "C" int GC_Fortran_allgather(const void* sendbuf, void* recvbuf, int sendcount,
-                                    int sendtype, int recvcount, int recvtype, int comm) {
+extern "C" int GC_Fortran_allgather(const void* sendbuf, void* recvbuf, int sendcount, int sendtype,
+                                    int recvcount, int recvtype, int comm) {
     return GC_Allgather(sendbuf, sendcount, datatype_of_number(sendtype), recvbuf, recvcount,
                         datatype_of_number(recvtype), comm_of_number(comm));
 }
@@ -59,8 +57,7 @@ extern "C" int GC_Fortran_allreduce_init(const void* sendbuf, void* recvbuf, lon
                                          int datatype, int op, int comm, int info,
                                          GC_Request* request) {
     return GC_Allreduce_init(sendbuf, recvbuf, count, datatype_of_number(datatype),
-                             op_of_number(op), comm_of_number(comm), info_of_number(info),
-                             request);
+                             op_of_number(op), comm_of_number(comm), info_of_number(info), request);
 }
 
 extern "C" int GC_Fortran_residual_create(int comm, long long count, int datatype,
@@ -102,8 +99,8 @@ extern "C" int GC_Fortran_engine_create(int comm, int info, GC_Engine* engine) {
 }
 
 extern "C" int GC_Fortran_submit(GC_Engine engine, const char* name, const void* sendbuf,
-                                 void* recvbuf, long long count, int datatype, int op,
-                                 int priority, GC_Handle* handle) {
+                                 void* recvbuf, long long count, int datatype, int op, int priority,
+                                 GC_Handle* handle) {
     return GC_Submit(engine, name, sendbuf, recvbuf, count, datatype_of_number(datatype),
                      op_of_number(op), priority, handle);
 }

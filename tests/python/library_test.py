@@ -184,7 +184,7 @@ class SeveralBuilds(unittest.TestCase):
             shutil.copytree(Path(gradcoll.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
             for folder in folders:
                 (package / "builds" / folder).mkdir(parents=True)
-                shutil.copy(Path(os.environ["GRADCOLL_LIBRARY"]), package / "builds" / folder / "libgradcoll.so.0")
+                shutil.copy(Path(os.environ["GRADCOLL_LIBRARY"]), package / "builds" / folder / _library._NAME)
             program = (f"{before}\nimport numpy, gradcoll\nfrom gradcoll import _capi\n"
                        "print(_capi.lib._name.split('/')[-2], gradcoll.allreduce(numpy.ones(3)).sum())")
             kept = {name: text for name, text in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PRTE", "HYDRA"))}

@@ -252,9 +252,9 @@ Status SeveralHosts::run_by_mpi(const Vector& vector) {
     return status.ok() ? spread : status;
 }
 
-/// Sums with the other leaders. A host that failed has no sum, but must not keep the others waiting
-/// in the MPI library, and they must not take what it has for one: so an element behind the vector
-/// is summed with it, and says whether all have one.
+/// Adds up what the leaders have. A host that failed has no sum, but must not keep the others
+/// waiting in the MPI library, and they must not take what it has for one: so an element behind the
+/// vector is summed with it, and says whether all have one.
 Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
     const CallShape& shape = vector.shape;
     const std::size_t size_bytes = shape.size_bytes();
