@@ -2,7 +2,7 @@
 
     scripts/build release gradcoll
     export GRADCOLL_LIBRARY=build/release/src/api PYTHONPATH=python
-    scripts/mpirun -n 2 /usr/bin/python3 examples/python/ddp.py --codec 2:4
+    scripts/mpirun -n 2 /usr/bin/python3 examples/python/ddp.py --codec int8
 
 Data: the Debian package dataset-fashion-mnist.
 """
@@ -38,7 +38,7 @@ def load(folder, part):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--codec", default="2:4", help="exact, 2:4, bf16, int8, ... (2:4)")
+    parser.add_argument("--codec", default="int8", help="exact, int8, bf16, 2:4, ... (int8)")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=64, help="samples a rank and step (64)")
     parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist")
