@@ -67,18 +67,16 @@ int hosts_at_links(const Tree& tree) {
 
 /// Returns how many bytes the gradients of a pack may send together if no setting says so. Longer
 /// packs have fewer messages, but sums that are long on the wire leave less to run beside them. A
-/// pack is cut into a message for each host, so many hosts are given longer ones.
+/// pack is cut into a message for each host, so more than four hosts are given longer ones. On slow
+/// links messages take longer than what they cost the cores, and long packs gain nothing.
 std::uint64_t usual_pack_bytes(const Tree& tree, const Tuning& tuning) {
-    constexpr double pack_us = 8000, most_us = 32000;
-    constexpr double least = 128 << 10, usual = 1 << 20, most = 4 << 20;
-    constexpr double bytes_of_host = 256 << 10;
+    constexpr double pack_us = 8000;
+    constexpr double least = 128 << 10, least_to_grow = 512 << 10, most = 1 << 20;
     const std::vector<double> bytes(static_cast<std::size_t>(tree.vertex_count()), most);
     const double us = between_hosts_us(tree, tuning, bytes);
-    if (us <= 0) return static_cast<std::uint64_t>(usual);
-    const double by_hosts =
-        std::min({hosts_at_links(tree) * bytes_of_host, most * most_us / us, most});
-    return static_cast<std::uint64_t>(
-        std::max(std::clamp(most * pack_us / us, least, usual), by_hosts));
+    const double of_few_hosts = us > 0 ? std::clamp(most * pack_us / us, least, most) : most;
+    const double growth = std::clamp(hosts_at_links(tree) / 4.0, 1.0, 4.0);
+    return static_cast<std::uint64_t>(of_few_hosts * (of_few_hosts < least_to_grow ? 1 : growth));
 }
 
 }  // namespace

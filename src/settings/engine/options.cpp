@@ -67,8 +67,9 @@ OptionInfo engine_pack_bytes_option_row() {
                 "short gradients that wait at the same time are summed as one vector of at most so "
                 "many bytes on the wire, unless gc_reproducible is on: exact ones of up to a "
                 "sixteenth of it, compressed ones that encode to up to a fourth of it; 0: each by "
-                "itself; auto: what the slowest link between hosts takes 8 ms for, 128K to 1M, or "
-                "256K for each host if that is more, to 4M and 32 ms",
+                "itself; auto: what the slowest link between hosts carries in 8 ms, 128K to 1M; "
+                "from 512K "
+                "on a fourth of it for each of more than 4 hosts, up to 16",
             .also_sought_as = "ENGINE_PACK_BYTES"};
 }
 
