@@ -258,7 +258,8 @@ Status SeveralHosts::run_by_mpi(const Vector& vector) {
 Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
     const CallShape& shape = vector.shape;
     const std::size_t size_bytes = shape.size_bytes();
-    marked_.resize(size_bytes + 2 * shape.item_bytes());
+    const std::size_t room_bytes = size_bytes + 2 * shape.item_bytes();
+    if (marked_.size() < room_bytes) marked_.resize(room_bytes);
     std::byte* const sum = marked_.data();
     std::byte* const mark = sum + size_bytes;
     std::byte* const good = mark + shape.item_bytes();
