@@ -12,8 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef PLAIN
+#ifdef PLAIN
+enum { longest_text = MPI_MAX_ERROR_STRING };
+#define ERROR_STRING MPI_Error_string
+#else
 #include <gradcoll/gradcoll.h>
+enum { longest_text = GC_MAX_ERROR_STRING };
+#define ERROR_STRING GC_Error_string
 #endif
 
 static int rank, ranks, count;
@@ -58,13 +63,6 @@ static const struct kind {
     const char* name;
     int (*run)(void);
 } kinds[] = {{"blocking", by_mpi}};
-
-static const char* text_of(int code) {
-    static char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    return text;
-}
 #else
 static GC_Request request;
 static GC_Engine engine;
@@ -117,14 +115,14 @@ static const struct kind {
     int (*run)(void);
 } kinds[] = {{"blocking", blocking}, {"nonblocking", nonblocking}, {"persistent", persistent},
              {"engine", in_engine},  {"idle_engine", idle_engine}, {"mpi", by_mpi}};
+#endif
 
 static const char* text_of(int code) {
-    static char text[GC_MAX_ERROR_STRING];
+    static char text[longest_text];
     int length = 0;
-    GC_Error_string(code, text, &length);
+    ERROR_STRING(code, text, &length);
     return text;
 }
-#endif
 
 static int check(void) {
     for (int i = 0; i < count; ++i)
