@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 7u
+#define GC_INTERPOSER_VERSION 8u
 
 /* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
@@ -44,6 +44,9 @@ typedef struct {
      * program completes a request. It is not 1 if another tool is before it, which may go another
      * way. */
     int sees_completions;
+    /* The core writes this while it connects: how often the first look in vain after a served call
+     * is repeated (MPI_Iprobe, MPI_Test, MPI_Win_test and their kin). */
+    int most_looks;
 } GC_Gate;
 
 /* GC_Attach_account says what the calls of a communicator that is not attached would have gained so

@@ -14,11 +14,11 @@
 #define FAST_HALF static inline __attribute__((always_inline))
 
 /* This stands in a function with the parameters of the call and `name`. `Shape` is the type of the
- * call. */
-#define FAST(Shape, kind, count, slow, ...)           \
+ * call; `passing` says whether it goes on unoffered. */
+#define FAST(Shape, passing, slow, ...)               \
     do {                                              \
         Shape* const next = (Shape*)known_next(name); \
-        if (next != NULL && passes(kind, count)) {    \
+        if (next != NULL && (passing)) {              \
             next(__VA_ARGS__);                        \
         } else {                                      \
             slow(__VA_ARGS__, name);                  \
@@ -39,14 +39,14 @@
  * `slow_body` is the slow half: statements with the parameters and `name`. GC_DEFINE_CALL_AS takes
  * the manglings that the row of names.def has. */
 #define GC_DEFINE_CALL(...) GC_DEFINE_CALL_AS(GC_MANGLINGS, __VA_ARGS__)
-#define GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, slow_body) \
-    typedef void Of_##lower PARAMETERS;                                                           \
-    static SLOW_HALF void slow_##lower(GC_BARE PARAMETERS, Name name) {                           \
-        slow_body;                                                                                \
-    }                                                                                             \
-    FAST_HALF void lower##_named(Name name, GC_BARE PARAMETERS) {                                 \
-        FAST(Of_##lower, kind, count, slow_##lower, GC_BARE ARGUMENTS);                           \
-    }                                                                                             \
+#define GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, passing, PARAMETERS, ARGUMENTS, slow_body) \
+    typedef void Of_##lower PARAMETERS;                                                       \
+    static SLOW_HALF void slow_##lower(GC_BARE PARAMETERS, Name name) {                       \
+        slow_body;                                                                            \
+    }                                                                                         \
+    FAST_HALF void lower##_named(Name name, GC_BARE PARAMETERS) {                             \
+        FAST(Of_##lower, passing, slow_##lower, GC_BARE ARGUMENTS);                           \
+    }                                                                                         \
     DEFINE_SPELLINGS(MANGLINGS, lower, UPPER, lower##_named, ARGUMENTS, GC_BARE PARAMETERS)
 
 #endif

@@ -22,8 +22,8 @@
         F_END(Shape, core != NULL && (offer), __VA_ARGS__);                \
     } while (0)
 
-#define WRAPPER(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, offer) \
-    GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS,  \
+#define WRAPPER(MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, offer)        \
+    GC_DEFINE_CALL_AS(MANGLINGS, lower, UPPER, passes(kind, count), PARAMETERS, ARGUMENTS, \
                       SLOW(Of_##lower, kind, count, offer, GC_BARE ARGUMENTS))
 
 #define REDUCE_MEMBERS F_REDUCE_MEMBERS(c_buffer(sendbuf), c_buffer(recvbuf))

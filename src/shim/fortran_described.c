@@ -30,8 +30,9 @@
         F_END(Shape, is_served, __VA_ARGS__);                              \
     } while (0)
 
-#define WRAPPER(lower, UPPER, kind, count, copies, in, out, PARAMETERS, ARGUMENTS, offer)   \
-    GC_DEFINE_CALL_AS(GC_PLAIN_MANGLINGS, lower, UPPER, kind, count, PARAMETERS, ARGUMENTS, \
+#define WRAPPER(lower, UPPER, kind, count, copies, in, out, PARAMETERS, ARGUMENTS, offer) \
+    GC_DEFINE_CALL_AS(GC_PLAIN_MANGLINGS, lower, UPPER, passes(kind, count), PARAMETERS,  \
+                      ARGUMENTS,                                                          \
                       SLOW(Of_##lower, kind, count, copies, in, out, offer, GC_BARE ARGUMENTS))
 
 #define REDUCE_MEMBERS F_REDUCE_MEMBERS(send.buffer, receive.buffer)

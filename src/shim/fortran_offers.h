@@ -23,7 +23,7 @@ static inline void set_ierror(int* ierror, int code) {
 
 /* Offers a call with these members of its GC_Call: the arguments as C would have passed them.
  * `send` and `receive` are its buffers. */
-#define F_OFFER(kind, ...) core->offer[kind](&(GC_Call){__VA_ARGS__}, &code)
+#define F_OFFER(kind, ...) offer_to(core, kind, &(GC_Call){__VA_ARGS__}, &code)
 #define F_ON_COMM \
     .datatype = core->datatype_of_fortran(*datatype), .comm = core->comm_of_fortran(*comm)
 #define F_REDUCE_MEMBERS(send, receive) \
@@ -57,7 +57,7 @@ static inline void set_ierror(int* ierror, int code) {
 
 static inline int offer_allreduce(const GC_Interposer_table* core, const GC_Call* call, int* code) {
     if (passes_like_last(call->comm, call->datatype, call->op, call->count)) return 0;
-    return core->offer[GC_CALL_ALLREDUCE](call, code);
+    return offer_to(core, GC_CALL_ALLREDUCE, call, code);
 }
 
 /* A served call made this request. MPI_Requests of Open MPI are pointers. */

@@ -62,12 +62,12 @@ static void tell_started(const GC_Interposer_table* core, int count, const int* 
     }
 }
 
-GC_DEFINE_CALL(mpi_start, MPI_START, GC_CALL_START, 1, (int* request, int* ierror),
+GC_DEFINE_CALL(mpi_start, MPI_START, passes(GC_CALL_START, 1), (int* request, int* ierror),
                (request, ierror),
                NEXT_THEN_TELL(Of_mpi_start, enter_loaded(1, &mark), tell_started(core, 1, request),
                               request))
 
-GC_DEFINE_CALL(mpi_startall, MPI_STARTALL, GC_CALL_START, *count,
+GC_DEFINE_CALL(mpi_startall, MPI_STARTALL, passes(GC_CALL_START, *count),
                (const int* count, int* requests, int* ierror), (count, requests, ierror),
                NEXT_THEN_TELL(Of_mpi_startall, enter_loaded(*count, &mark),
                               tell_started(core, *count, requests), count, requests))
@@ -77,8 +77,8 @@ static void tell_freeing(const GC_Interposer_table* core, int request) {
     core->freeing(&doomed);
 }
 
-GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, GC_CALL_START, 1, (int* request, int* ierror),
-               (request, ierror), {
+GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, passes(GC_CALL_START, 1),
+               (int* request, int* ierror), (request, ierror), {
                    int mark = 0;
                    const GC_Interposer_table* const core = enter_loaded(1, &mark);
                    if (core != NULL) tell_freeing(core, *request);
@@ -93,47 +93,57 @@ GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, GC_CALL_START, 1, (int* reque
 #define FIRST_SPELLING(lower) NAME_##lower##_f08
 #endif
 
-#define TEST(lower, UPPER, PARAMETERS, ARGUMENTS)                              \
-    GC_DEFINE_CALL(lower, UPPER, GC_CALL_COMPLETE, 0, PARAMETERS, ARGUMENTS, { \
-        int mark = 0;                                                          \
-        const GC_Interposer_table* const core = enter_completion(&mark);       \
-        if (core != NULL) core->go_on();                                       \
-        ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS);                       \
-        leave(core);                                                           \
+#define LOOK(lower, UPPER, PARAMETERS, ARGUMENTS, found)                                \
+    GC_DEFINE_CALL(lower, UPPER, look_passes(), (GC_BARE PARAMETERS, int* ierror),      \
+                   (GC_BARE ARGUMENTS, ierror), {                                       \
+                       int code = 0;                                                    \
+                       int repeats = FIRST_LOOK;                                        \
+                       const GC_Interposer_table* const core = enter_completion(&code); \
+                       goes_on(core);                                                   \
+                       do {                                                             \
+                           ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS, &code);      \
+                       } while (code == 0 && !(found) && looks_again(&repeats));        \
+                       if (ierror != NULL) *ierror = code;                              \
+                       leave(core);                                                     \
+                   })
+
+#define WAIT(lower, UPPER, test, PARAMETERS, ARGUMENTS, TEST_ARGUMENTS, over)          \
+    GC_DEFINE_CALL(lower, UPPER, passes(GC_CALL_COMPLETE, 0), PARAMETERS, ARGUMENTS, { \
+        int code = 0;                                                                  \
+        int flag = 0;                                                                  \
+        bool is_over = false;                                                          \
+        const Name asked = name - FIRST_SPELLING(lower) + FIRST_SPELLING(test);        \
+        const GC_Interposer_table* const core = enter_completion(&code);               \
+        while (!is_over && goes_on(core)) {                                            \
+            ((Of_##test*)next_of(asked)) TEST_ARGUMENTS;                               \
+            is_over = code != 0 || (over);                                             \
+        }                                                                              \
+        (void)flag;                                                                    \
+        if (!is_over)                                                                  \
+            ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS);                           \
+        else if (ierror != NULL)                                                       \
+            *ierror = code;                                                            \
+        leave(core);                                                                   \
     })
 
-#define WAIT(lower, UPPER, test, PARAMETERS, ARGUMENTS, TEST_ARGUMENTS, over)   \
-    GC_DEFINE_CALL(lower, UPPER, GC_CALL_COMPLETE, 0, PARAMETERS, ARGUMENTS, {  \
-        int code = 0;                                                           \
-        int flag = 0;                                                           \
-        bool is_over = false;                                                   \
-        const Name asked = name - FIRST_SPELLING(lower) + FIRST_SPELLING(test); \
-        const GC_Interposer_table* const core = enter_completion(&code);        \
-        while (core != NULL && !is_over && core->go_on()) {                     \
-            ((Of_##test*)next_of(asked)) TEST_ARGUMENTS;                        \
-            is_over = code != 0 || (over);                                      \
-        }                                                                       \
-        (void)flag;                                                             \
-        if (!is_over)                                                           \
-            ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS);                    \
-        else if (ierror != NULL)                                                \
-            *ierror = code;                                                     \
-        leave(core);                                                            \
-    })
-
-TEST(mpi_test, MPI_TEST, (int* request, int* flag, void* status, int* ierror),
-     (request, flag, status, ierror))
-TEST(mpi_testall, MPI_TESTALL,
-     (const int* count, int* requests, int* flag, void* statuses, int* ierror),
-     (count, requests, flag, statuses, ierror))
-TEST(mpi_testany, MPI_TESTANY,
-     (const int* count, int* requests, int* index, int* flag, void* status, int* ierror),
-     (count, requests, index, flag, status, ierror))
-TEST(mpi_testsome, MPI_TESTSOME,
-     (const int* count, int* requests, int* outcount, int* indices, void* statuses, int* ierror),
-     (count, requests, outcount, indices, statuses, ierror))
-TEST(mpi_request_get_status, MPI_REQUEST_GET_STATUS,
-     (const int* request, int* flag, void* status, int* ierror), (request, flag, status, ierror))
+LOOK(mpi_test, MPI_TEST, (int* request, int* flag, void* status), (request, flag, status), *flag)
+LOOK(mpi_testall, MPI_TESTALL, (const int* count, int* requests, int* flag, void* statuses),
+     (count, requests, flag, statuses), *flag)
+LOOK(mpi_testany, MPI_TESTANY,
+     (const int* count, int* requests, int* index, int* flag, void* status),
+     (count, requests, index, flag, status), *flag)
+LOOK(mpi_testsome, MPI_TESTSOME,
+     (const int* count, int* requests, int* outcount, int* indices, void* statuses),
+     (count, requests, outcount, indices, statuses), *outcount != 0)
+LOOK(mpi_request_get_status, MPI_REQUEST_GET_STATUS, (const int* request, int* flag, void* status),
+     (request, flag, status), *flag)
+LOOK(mpi_iprobe, MPI_IPROBE,
+     (const int* source, const int* tag, const int* comm, int* flag, void* status),
+     (source, tag, comm, flag, status), *flag)
+LOOK(mpi_improbe, MPI_IMPROBE,
+     (const int* source, const int* tag, const int* comm, int* flag, int* message, void* status),
+     (source, tag, comm, flag, message, status), *flag)
+LOOK(mpi_win_test, MPI_WIN_TEST, (const int* window, int* flag), (window, flag), *flag)
 WAIT(mpi_wait, MPI_WAIT, mpi_test, (int* request, void* status, int* ierror),
      (request, status, ierror), (request, &flag, status, &code), flag)
 WAIT(mpi_waitall, MPI_WAITALL, mpi_testall,
@@ -200,13 +210,14 @@ DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO,
                  const int* comm, const int* info, int* newcomm, int* request, int* ierror)
 #endif
 
-GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, int* ierror),
+GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, passes(GC_CALL_BARRIER, 0), (const int* comm, int* ierror),
                (comm, ierror), {
                    int code = 0;
                    const GC_Interposer_table* const core = enter(GC_CALL_BARRIER, 0, &code);
                    if (core == NULL ||
-                       !core->offer[GC_CALL_BARRIER](
-                           &(GC_Call){.count = 1, .comm = core->comm_of_fortran(*comm)}, &code)) {
+                       !offer_to(core, GC_CALL_BARRIER,
+                                 &(GC_Call){.count = 1, .comm = core->comm_of_fortran(*comm)},
+                                 &code)) {
                        ((Of_mpi_barrier*)next_of(name))(comm, ierror);
                    } else if (ierror != NULL) {
                        *ierror = code;

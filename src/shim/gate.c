@@ -13,6 +13,7 @@
 
 GC_Gate gate;
 _Thread_local const char* inside;
+bool look_is_due;
 _Thread_local GC_Passed_call last_passed;
 
 static const GC_Interposer_table* _Atomic table;

@@ -69,6 +69,41 @@ static inline const GC_Interposer_table* enter_ungated(const void* mark) {
     return enter_with(find_core, mark);
 }
 
+/* A call was served since a program last looked for messages in vain: the MPI library was not asked
+ * to go on in it, so that its next look may miss what other ranks did before that call. */
+extern bool look_is_due;
+
+/* Offers a call to `core`. Returns whether it was served. */
+static inline bool offer_to(const GC_Interposer_table* core, enum GC_Call_kind kind,
+                            const GC_Call* call, int* code) {
+    if (core == NULL || !core->offer[kind](call, code)) return false;
+    __atomic_store_n(&look_is_due, true, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Returns whether a look for messages, requests or a window may go to the MPI library as it is. */
+static inline bool look_passes(void) {
+    return passes(GC_CALL_COMPLETE, 0) && !__atomic_load_n(&look_is_due, __ATOMIC_RELAXED);
+}
+
+/* Lets operations of ours make progress, if `core` is there. Returns whether any is under way,
+ * which may end as a served call does. */
+static inline bool goes_on(const GC_Interposer_table* core) {
+    if (core == NULL || !core->go_on()) return false;
+    __atomic_store_n(&look_is_due, true, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Returns whether to repeat a look that found nothing: it is the first in vain after a served call,
+ * and was not repeated too often. `repeats` starts as FIRST_LOOK. */
+#define FIRST_LOOK (-1)
+static inline bool looks_again(int* repeats) {
+    if (*repeats == FIRST_LOOK) {
+        *repeats = __atomic_exchange_n(&look_is_due, false, __ATOMIC_RELAXED) ? gate.most_looks : 0;
+    }
+    return (*repeats)-- > 0;
+}
+
 /* This is the last allreduce of this thread that passed, as the core noted it. */
 extern _Thread_local GC_Passed_call last_passed __attribute__((tls_model("initial-exec")));
 

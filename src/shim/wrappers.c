@@ -17,31 +17,27 @@
 
 /* The fast half of a wrapper: a call that passes to a known function needs no stack frame.
  * Everything else is in the slow half, which has the same parameters and decides again. */
-#define FAST(name, kind, count, ...)                                               \
+#define FAST_IF(passing, name, ...)                                                \
     do {                                                                           \
         __typeof__(&name) const next = (__typeof__(&name))known_next(NAME_##name); \
-        if (next != NULL && passes(kind, count)) return next(__VA_ARGS__);         \
+        if (next != NULL && (passing)) return next(__VA_ARGS__);                   \
         return slow_##name(__VA_ARGS__);                                           \
     } while (0)
+#define FAST(name, kind, count, ...) FAST_IF(passes(kind, count), name, __VA_ARGS__)
 
 /* This does the same for a call that may pass like the last one of its kind. */
-#define FAST_AGAIN(name, kind, count, ...)                                                        \
-    do {                                                                                          \
-        __typeof__(&name) const next = (__typeof__(&name))known_next(NAME_##name);                \
-        if (next != NULL && (passes(kind, count) || passes_like_last(comm, datatype, op, count))) \
-            return next(__VA_ARGS__);                                                             \
-        return slow_##name(__VA_ARGS__);                                                          \
-    } while (0)
+#define FAST_AGAIN(name, kind, count, ...) \
+    FAST_IF(passes(kind, count) || passes_like_last(comm, datatype, op, count), name, __VA_ARGS__)
 
 /* `members` are those of the GC_Call, in brackets. */
-#define SLOW(name, kind, count, members, ...)                                                 \
-    do {                                                                                      \
-        int code = 0;                                                                         \
-        const GC_Call call = {BARE members};                                                  \
-        const GC_Interposer_table* const core = enter(kind, count, &code);                    \
-        if (core == NULL || !core->offer[kind](&call, &code)) code = NEXT(name)(__VA_ARGS__); \
-        leave(core);                                                                          \
-        return code;                                                                          \
+#define SLOW(name, kind, count, members, ...)                                    \
+    do {                                                                         \
+        int code = 0;                                                            \
+        const GC_Call call = {BARE members};                                     \
+        const GC_Interposer_table* const core = enter(kind, count, &code);       \
+        if (!offer_to(core, kind, &call, &code)) code = NEXT(name)(__VA_ARGS__); \
+        leave(core);                                                             \
+        return code;                                                             \
     } while (0)
 #define BARE(...) __VA_ARGS__
 
@@ -189,7 +185,7 @@ int MPI_Request_free(void* request) {
         int flag = 0;                                                    \
         bool is_over = false;                                            \
         const GC_Interposer_table* const core = enter_completion(&code); \
-        while (core != NULL && !is_over && core->go_on()) {              \
+        while (!is_over && goes_on(core)) {                              \
             code = NEXT(Test) TEST_ARGUMENTS;                            \
             is_over = code != 0 || (over);                               \
         }                                                                \
@@ -202,17 +198,21 @@ int MPI_Request_free(void* request) {
         FAST(name, GC_CALL_COMPLETE, 0, __VA_ARGS__);                    \
     }
 
-#define TEST(name, PARAMETERS, ...)                                      \
+/* Nobody waits in these. `found` says whether one found what it looks for. */
+#define LOOK(name, PARAMETERS, found, ...)                               \
     static SLOW_HALF int slow_##name PARAMETERS {                        \
         int code = 0;                                                    \
+        int repeats = FIRST_LOOK;                                        \
         const GC_Interposer_table* const core = enter_completion(&code); \
-        if (core != NULL) core->go_on();                                 \
-        code = NEXT(name)(__VA_ARGS__);                                  \
+        goes_on(core);                                                   \
+        do {                                                             \
+            code = NEXT(name)(__VA_ARGS__);                              \
+        } while (code == 0 && !(found) && looks_again(&repeats));        \
         leave(core);                                                     \
         return code;                                                     \
     }                                                                    \
     int name PARAMETERS {                                                \
-        FAST(name, GC_CALL_COMPLETE, 0, __VA_ARGS__);                    \
+        FAST_IF(look_passes(), name, __VA_ARGS__);                       \
     }
 
 WAIT(MPI_Wait, MPI_Test, (void* request, void* status), (request, &flag, status), flag, request,
@@ -225,15 +225,20 @@ WAIT(MPI_Waitsome, MPI_Testsome,
      (int count, void* requests, int* outcount, int* indices, void* statuses),
      (count, requests, outcount, indices, statuses), *outcount != 0, count, requests, outcount,
      indices, statuses)
-TEST(MPI_Test, (void* request, int* flag, void* status), request, flag, status)
-TEST(MPI_Testall, (int count, void* requests, int* flag, void* statuses), count, requests, flag,
-     statuses)
-TEST(MPI_Testany, (int count, void* requests, int* index, int* flag, void* status), count, requests,
-     index, flag, status)
-TEST(MPI_Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses), count,
-     requests, outcount, indices, statuses)
-TEST(MPI_Request_get_status, (GC_Mpi_handle request, int* flag, void* status), request, flag,
+LOOK(MPI_Test, (void* request, int* flag, void* status), *flag, request, flag, status)
+LOOK(MPI_Testall, (int count, void* requests, int* flag, void* statuses), *flag, count, requests,
+     flag, statuses)
+LOOK(MPI_Testany, (int count, void* requests, int* index, int* flag, void* status), *flag, count,
+     requests, index, flag, status)
+LOOK(MPI_Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
+     *outcount != 0, count, requests, outcount, indices, statuses)
+LOOK(MPI_Request_get_status, (GC_Mpi_handle request, int* flag, void* status), *flag, request, flag,
      status)
+LOOK(MPI_Iprobe, (int source, int tag, GC_Mpi_handle comm, int* flag, void* status), *flag, source,
+     tag, comm, flag, status)
+LOOK(MPI_Improbe, (int source, int tag, GC_Mpi_handle comm, int* flag, void* message, void* status),
+     *flag, source, tag, comm, flag, message, status)
+LOOK(MPI_Win_test, (GC_Mpi_handle window, int* flag), *flag, window, flag)
 
 int MPI_Comm_set_info(GC_Mpi_handle comm, GC_Mpi_handle info) {
     int code = 0;

@@ -55,6 +55,7 @@ program calls
   call persistent()
   call waits()
   call tests()
+  call looks()
   call settings()
   call MPI_Finalize(IERR_ONLY)
   if (rank == 0 .and. wrong == 0) print '(a)', 'calls: right'
@@ -230,6 +231,46 @@ contains
       total = total + done
     end do
     call check_message('testsome', requests)
+  end subroutine
+
+  ! Looks for a message to this rank itself, and for the end of its own access to its window
+  ! (one rank alone has none in Open MPI 4).
+  subroutine looks()
+    HANDLE(MPI_Request) :: requests(2)
+    HANDLE(MPI_Message) :: taken
+    HANDLE(MPI_Win) :: window
+    HANDLE(MPI_Group) :: all_of_them, self
+    integer(MPI_ADDRESS_KIND) :: no_bytes = 0
+    integer :: at_window(1)
+    logical :: over
+    call MPI_Isend(sent, 1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, requests(2) IERR)
+    over = .false.
+    do while (.not. over)
+      call MPI_Iprobe(rank, 8, MPI_COMM_WORLD, over, MPI_STATUS_IGNORE IERR)
+    end do
+    over = .false.
+    do while (.not. over)
+      call MPI_Improbe(rank, 8, MPI_COMM_WORLD, over, taken, MPI_STATUS_IGNORE IERR)
+    end do
+    got = -1
+    call MPI_Mrecv(got, 1, MPI_INTEGER, taken, MPI_STATUS_IGNORE IERR)
+    call MPI_Wait(requests(2), MPI_STATUS_IGNORE IERR)
+    requests(1) = requests(2)
+    call check_message('improbe', requests)
+    if (ranks == 1) return
+    call MPI_Win_create(at_window, no_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, window IERR)
+    call MPI_Win_get_group(window, all_of_them IERR)
+    call MPI_Group_incl(all_of_them, 1, [rank], self IERR)
+    call MPI_Win_post(self, 0, window IERR)
+    call MPI_Win_start(self, 0, window IERR)
+    call MPI_Win_complete(window IERR)
+    over = .false.
+    do while (.not. over)
+      call MPI_Win_test(window, over IERR)
+    end do
+    call MPI_Group_free(self IERR)
+    call MPI_Group_free(all_of_them IERR)
+    call MPI_Win_free(window IERR)
   end subroutine
 
   subroutine settings()

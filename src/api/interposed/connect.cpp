@@ -1,4 +1,6 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
+#include <algorithm>
+
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
 #include "attach/presence.hpp"
@@ -60,6 +62,15 @@ constexpr GC_Interposer_table table = {
     .request_to_fortran = request_to_fortran,
 };
 
+/// Returns how often to repeat a look in vain, so that it sees what all other ranks have done
+/// before a call that was served: MPICH takes in one message a look. More than eight would take
+/// longer than most calls.
+int most_looks() {
+    int rank_count = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+    return std::min(rank_count - 1, 8);
+}
+
 }  // namespace
 }  // namespace gradcoll
 
@@ -88,6 +99,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     // Communicators that are never attached would not warn.
     if (world_rank == 0) warn_about_settings();
     if (gate->sees_completions == 1) completions_are_seen();
+    gate->most_looks = most_looks();
     open_gate(gate);
     expect_codec(process_settings());
     set_spare_memory_aside();

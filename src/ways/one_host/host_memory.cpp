@@ -273,13 +273,8 @@ OneHostCall HostMemory::empty_call(std::uint64_t signature) {
     return {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature};
 }
 
-/// Lets MPI catch up, too: what other ranks sent, put or completed before a barrier, programs
-/// expect to find at their first look after it. Messages of a barrier of the MPI library's own come
-/// behind these, ours pass them by.
 Status HostMemory::barrier() {
-    GRADCOLL_TRY(run_empty(signature_of(CallKind::barrier, shape_of_bytes(0))));
-    let_mpi_catch_up();
-    return {};
+    return run_empty(signature_of(CallKind::barrier, shape_of_bytes(0)));
 }
 
 OneHostReduceCall HostMemory::reduce_call(const Binding& binding, const CallShape& shape,
@@ -387,13 +382,6 @@ std::size_t HostMemory::least_bytes() const {
 void HostMemory::let_mpi_go_on() const {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
-}
-
-/// Looks once for each other rank, as far as that is quick, because MPICH takes in one message a
-/// look.
-void HostMemory::let_mpi_catch_up() const {
-    const int looks = std::min(group_.rank_count() - 1, 8);
-    for (int i = 0; i < looks; ++i) let_mpi_go_on();
 }
 
 bool HostMemory::let_others_go_on() const {

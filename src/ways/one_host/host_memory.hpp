@@ -170,7 +170,6 @@ class HostMemory {
     Status allocate(const SegmentGroup::BlockExtents& extents);
     std::size_t least_bytes() const;
     void let_mpi_go_on() const;
-    void let_mpi_catch_up() const;
     static bool go_on(void* engine) { return static_cast<HostMemory*>(engine)->let_others_go_on(); }
 
     std::unique_ptr<SharedSegment> segment_;
