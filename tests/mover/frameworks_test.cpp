@@ -135,6 +135,12 @@ TEST(MoverMegatron, ArgumentsAreAStrategy) {
     EXPECT_EQ(1, found.zero);
     EXPECT_EQ(Recompute::selective, found.recompute);
     EXPECT_TRUE(found.sequence_parallel);
+    const Parallel shared = read(
+        with(with(with(megatron, "/context-parallel-size", 2), "/expert-model-parallel-size", 4),
+             "/num-experts", 8));
+    EXPECT_EQ(2, shared.context);
+    EXPECT_EQ(2, shared.data);  // 32 / (4 * 2 * 2)
+    EXPECT_EQ(4, shared.expert);
     const Parallel full = read(
         with(with(with(megatron, "/recompute-granularity", "full"), "/recompute-method", "uniform"),
              "/recompute-num-layers", 1));
@@ -227,10 +233,18 @@ TEST(MoverMegatron, WhatCannotBeFollowedIsRefused) {
             with(with(megatron, "/recompute-granularity", "full"), "/recompute-method", "block")));
     EXPECT_EQ("f: /recompute_modules: found \"core_attn mlp\", allowed is core_attn",
               fault(with(megatron, "/recompute-modules", "core_attn mlp")));
-    EXPECT_EQ("f: /context_parallel_size: found 2, allowed is 1: sequences are not shared",
-              fault(with(megatron, "/context-parallel-size", 2)));
-    EXPECT_EQ("f: /num_experts: found 8, allowed is none: models of experts are not read",
-              fault(with(megatron, "/num-experts", 8)));
+    EXPECT_EQ(
+        "f: /world_size: found 32, allowed are multiples of 24, the devices of a copy of the "
+        "model; in its place data_parallel_size, or torchrun's nnodes and nproc_per_node",
+        fault(with(megatron, "/context-parallel-size", 3)));
+    EXPECT_EQ("f: /cp_comm_type: found \"a2a\", allowed is p2p: keys and values go around",
+              fault(with(megatron, "/cp-comm-type", "a2a")));
+    EXPECT_EQ(
+        "f: /expert_model_parallel_size: found 3, allowed are divisors of the data- and "
+        "context-parallel ranks, 4",
+        fault(with(megatron, "/expert-model-parallel-size", 3)));
+    EXPECT_EQ("f: /expert_tensor_parallel_size: found 1, allowed is tensor_model_parallel_size, 4",
+              fault(with(megatron, "/expert-tensor-parallel-size", 1)));
     EXPECT_EQ(
         "f: /world_size: found 12, allowed are multiples of 8, the devices of a copy of the model; "
         "in its place data_parallel_size, or torchrun's nnodes and nproc_per_node",

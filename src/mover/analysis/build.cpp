@@ -85,7 +85,7 @@ Status check_held(const RankProgram& rank) {
 
 /// Returns, for each group of `size` successive devices, how many devices of each rank are in it.
 std::vector<Sharing> shared_by(std::int64_t size, std::int64_t most, const Parallel& parallel) {
-    const std::int64_t of_rank = parallel.tensor * parallel.data;
+    const std::int64_t of_rank = parallel.tensor * replicas(parallel);
     const std::int64_t devices = of_rank * parallel.pipeline;
     std::vector<Sharing> out;
     for (std::int64_t first = 0; first < devices; first += size) {

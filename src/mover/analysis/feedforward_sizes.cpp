@@ -41,7 +41,12 @@ void add_body(const StepSizes& step, const Experts& experts, PartSizes& out) {
     out.keep("router.weights", experts.count, Split::along_sequence, 4);
     // Tokens that were sorted by expert are a copy of each token for each expert that takes it.
     out.keep("experts.in", chosen_hidden, Split::never);
-    add_feedforward(step, experts.each, "experts.", experts.count, experts.chosen, out);
+    // Each device has some experts, which take as many tokens as the device has, if all are busy.
+    out.set_of_experts(true);
+    add_feedforward(step, experts.each, "experts.", experts.count / step.expert, experts.chosen,
+                    out);
+    out.set_of_experts(false);
+    out.exchange(chosen_hidden);
     out.keep(experts.weighing == Weighing::of_outputs ? "experts.out" : "experts.weighed",
              chosen_hidden, Split::never);
     if (experts.shared.width > 0) add_feedforward(step, experts.shared, "shared.", 1, 1, out);

@@ -63,11 +63,14 @@ Tick roofline_ticks(const Cluster& cluster, double flops, double bytes) {
 
 Result<std::vector<DeviceLayer>> layers_of(const std::vector<ListedLayer>& model,
                                            const Parallel& parallel, const Cluster& cluster) {
-    if (parallel.tensor > 1)
-        return Status(Code::invalid_argument,
-                      fmt::format("tensor: found {}, allowed is 1 for a model of listed layers: "
-                                  "their sizes are those of one device",
-                                  parallel.tensor));
+    for (const auto& [key, devices] : {std::pair{"tensor", parallel.tensor},
+                                       {"context", parallel.context},
+                                       {"expert", parallel.expert}})
+        if (devices > 1)
+            return Status(Code::invalid_argument,
+                          fmt::format("{}: found {}, allowed is 1 for a model of listed layers: "
+                                      "their sizes are those of one device",
+                                      key, devices));
     std::vector<DeviceLayer> layers;
     for (const ListedLayer& listed : model) {
         DeviceLayer layer = device_layer(listed, parallel, cluster);
@@ -94,7 +97,7 @@ std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
             parallel.sequence > 0 ? parallel.sequence : transformer->sequence;
         return size_product({flow_bytes(*transformer), sequence, parallel.micro_batch_size,
                              transformer->hidden}) /
-               (parallel.sequence_parallel ? parallel.tensor : 1);
+               (parallel.sequence_parallel ? parallel.tensor : 1) / parallel.context;
     }
     const auto& listed = std::get<std::vector<ListedLayer>>(model.body);
     std::int64_t largest = 0;
@@ -103,7 +106,7 @@ std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
 }
 
 bool gathers_over_link(const Parallel& parallel, const Cluster& cluster) {
-    return parallel.zero >= 3 && parallel.data > 1 && cluster.network_over_link;
+    return parallel.zero >= 3 && replicas(parallel) > 1 && cluster.network_over_link;
 }
 
 Lane moving_lane(const Parallel& parallel, const Cluster& cluster) {

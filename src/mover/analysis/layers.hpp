@@ -40,6 +40,7 @@ struct DeviceLayer {
     std::string name;
     LayerPlace place = LayerPlace::block;
     std::int64_t parameters = 0;   ///< numbers on one device, before ZeRO shares them
+    std::int64_t of_experts = 0;   ///< those of them that expert-parallel devices share
     std::int64_t input_bytes = 0;  ///< bytes kept for a layer that is recomputed
     bool recomputable = true;
     std::vector<LayerPart> parts{};

@@ -9,6 +9,8 @@ StepSizes::StepSizes(const TransformerModel& of_model, const Parallel& parallel,
     : model(of_model),
       cluster(of_cluster),
       tensor(parallel.tensor),
+      context(parallel.context),
+      expert(parallel.expert),
       outside(parallel.sequence_parallel ? parallel.tensor : 1),
       fused_activation(parallel.fused_activation),
       samples(parallel.micro_batch_size),
@@ -17,7 +19,7 @@ StepSizes::StepSizes(const TransformerModel& of_model, const Parallel& parallel,
       encoder_sequence(model.encoder_sequence > 0 ? model.encoder_sequence : sequence),
       encoder_tokens(size_product({encoder_sequence, samples})) {
     if (in_encoder) sequence = encoder_sequence;
-    tokens = size_product({sequence, samples});
+    tokens = size_product({sequence, samples}) / context;
 }
 
 Tick given_or(double given_us, Tick estimated) {
@@ -25,15 +27,16 @@ Tick given_or(double given_us, Tick estimated) {
 }
 
 void set_times(const StepSizes& step, const GivenTimes& given, double flops, double bytes,
-               LayerPart& part) {
+               LayerPart& part, const Waits& waits) {
     const double row = wide(size_product({step.tokens, step.model.hidden}));
     const double sums =
         2.0 * wide(step.model.number_bytes) * row * wide(step.tensor - 1) / wide(step.tensor);
     const Tick summed =
         step.tensor > 1 ? ticks_of_seconds(sums / (step.cluster.tensor_gbytes_per_s * 1e9)) : 0;
-    part.forward = given_or(given.forward_us, roofline_ticks(step.cluster, flops, bytes) + summed);
-    part.backward =
-        given_or(given.backward_us, roofline_ticks(step.cluster, 2 * flops, 2 * bytes) + summed);
+    part.forward = given_or(given.forward_us,
+                            roofline_ticks(step.cluster, flops, bytes) + summed + waits.forward);
+    part.backward = given_or(given.backward_us, roofline_ticks(step.cluster, 2 * flops, 2 * bytes) +
+                                                    summed + waits.backward);
 }
 
 std::int64_t numbers_of(Norm norm, std::int64_t width) {
@@ -99,15 +102,15 @@ void PartSizes::products(std::int64_t count, std::int64_t chosen, std::int64_t i
     const std::int64_t shift = bias ? size_product({count, outputs}) : 0;
     const double flops = 2.0 * wide(tokens_) * wide(chosen) * wide(inputs) * wide(outputs);
     (matrix == Matrix::whole ? whole_flops_ : split_flops_) += flops;
-    (matrix == Matrix::whole ? whole_ : split_matrices_) += numbers;
-    (matrix == Matrix::split_outputs ? split_vectors_ : whole_) += shift;
+    (matrix == Matrix::whole ? learned().whole : learned().split_matrices) += numbers;
+    (matrix == Matrix::split_outputs ? learned().split_vectors : learned().whole) += shift;
     const double taken = std::min(wide(count), wide(tokens_) * wide(chosen));
     unread_ += (wide(count) - taken) * wide(inputs) * wide(outputs) /
                wide(matrix == Matrix::whole ? 1 : step_.tensor);
 }
 
 void PartSizes::learn(std::int64_t numbers, Split split) {
-    (split == Split::by_tensor ? split_vectors_ : whole_) += numbers;
+    (split == Split::by_tensor ? learned().split_vectors : learned().whole) += numbers;
 }
 
 void PartSizes::table(std::int64_t rows, Split split) {
@@ -120,15 +123,54 @@ void PartSizes::core(std::int64_t flops_of_pair, std::int64_t seen) {
     core_flops_ += wide(flops_of_pair) * wide(tokens_) * wide(seen);
 }
 
+void PartSizes::pass_around(std::int64_t width, std::int64_t seen) {
+    if (step_.context == 1) return;
+    const std::int64_t number = size_product({step_.model.number_bytes, width});
+    const std::int64_t own = step_.sequence / step_.context;
+    const std::int64_t elsewhere = std::min(seen, step_.sequence - own);
+    around_ += wide(size_product({number, elsewhere, step_.samples})) / wide(step_.tensor);
+    // What came last is passed on while the next comes; in backward with its gradients.
+    const std::int64_t block = divided_up(size_product({number, step_.tokens}), step_.tensor);
+    out_.part.workspace_bytes += 2 * block;
+    out_.part.backward_workspace_bytes += 4 * block;
+}
+
+void PartSizes::exchange(std::int64_t width) {
+    if (step_.expert == 1) return;
+    const std::int64_t sorted =
+        divided_up(size_product({step_.model.number_bytes, step_.tokens, width}), step_.outside);
+    exchanged_ += 2 * wide(sorted) * wide(step_.expert - 1) / wide(step_.expert);
+    out_.part.workspace_bytes += sorted;
+    out_.part.backward_workspace_bytes += sorted;
+}
+
+std::int64_t PartSizes::Learned::on_one_of(std::int64_t devices) const {
+    return divided_up(split_matrices, devices) + divided_up(split_vectors, devices) + whole;
+}
+
+/// Returns how long the part waits, if the core takes `core` in forward: what goes around does so
+/// beside it, backward brings gradients as well; what experts need is awaited.
+Waits PartSizes::waits(Tick core) const {
+    const auto ticks = [&](double bytes, std::int64_t devices) {
+        const bool in_host = step_.cluster.devices_per_host % devices == 0;
+        const double rate =
+            in_host ? step_.cluster.tensor_gbytes_per_s : step_.cluster.network_gbytes_per_s;
+        return bytes > 0 ? ticks_of_seconds(bytes / (rate * 1e9)) : 0;
+    };
+    const Tick around = std::max<Tick>(ticks(around_, step_.tensor * step_.context) - core, 0);
+    const Tick exchanged = ticks(exchanged_, step_.tensor * step_.expert);
+    return {around + exchanged, 2 * around + exchanged};
+}
+
 SizedPart PartSizes::finish(const GivenTimes& given) {
-    const std::int64_t products = divided_up(split_matrices_, step_.tensor) +
-                                  divided_up(split_vectors_, step_.tensor) + whole_;
+    out_.of_experts = of_experts_learned_.on_one_of(step_.tensor);
+    const std::int64_t products = learned_.on_one_of(step_.tensor) + out_.of_experts;
     out_.parameters = products + norms_;
     double bytes = 2.0 * (wide(products) - unread_);
     for (const KeptPart& kept : out_.part.kept) bytes += wide(kept.bytes);
-    set_times(step_, given, (core_flops_ + split_flops_) / wide(step_.tensor) + whole_flops_, bytes,
-              out_.part);
     out_.part.core_forward = roofline_ticks(step_.cluster, core_flops_ / wide(step_.tensor), 0);
+    set_times(step_, given, (core_flops_ + split_flops_) / wide(step_.tensor) + whole_flops_, bytes,
+              out_.part, waits(out_.part.core_forward));
     return std::move(out_);
 }
 

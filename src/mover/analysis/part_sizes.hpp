@@ -16,9 +16,12 @@ struct StepSizes {
     const TransformerModel& model;
     const Cluster& cluster;
     std::int64_t tensor;   ///< devices that share what tensor parallelism splits
+    std::int64_t context;  ///< devices that share the tokens of a sample
+    std::int64_t expert;   ///< devices that share experts
     std::int64_t outside;  ///< devices that share what it does not split
     bool fused_activation;
-    std::int64_t samples, sequence, tokens;
+    std::int64_t samples, sequence;
+    std::int64_t tokens;  ///< on one device
     std::int64_t encoder_sequence, encoder_tokens;
 };
 
@@ -36,14 +39,21 @@ inline double wide(std::int64_t value) {
 struct SizedPart {
     LayerPart part;
     std::int64_t parameters = 0;
+    std::int64_t of_experts = 0;  ///< see DeviceLayer
+};
+
+/// Waits says how long a part waits for messages of context- or expert-parallel devices.
+struct Waits {
+    Tick forward = 0;
+    Tick backward = 0;
 };
 
 /// Returns the given time, unless it is negative.
 Tick given_or(double given_us, Tick estimated);
 /// Sets the given times, or those of the roofline plus those of the sums over the tensor-parallel
-/// group. `flops` and `bytes` are forward's.
+/// group and `waits`. `flops` and `bytes` are forward's.
 void set_times(const StepSizes& step, const GivenTimes& given, double flops, double bytes,
-               LayerPart& part);
+               LayerPart& part, const Waits& waits = {});
 
 /// Returns the numbers that a norm over `width` learns.
 std::int64_t numbers_of(Norm norm, std::int64_t width);
@@ -78,6 +88,13 @@ class PartSizes {
     void table(std::int64_t rows, Split split);
     /// Adds the core of attention: products of each token with so many that it sees.
     void core(std::int64_t flops_of_pair, std::int64_t seen);
+    /// Adds what devices that share the tokens of a sample pass around while the core is at work:
+    /// `width` numbers, which tensor parallelism splits, of each token that is seen elsewhere.
+    void pass_around(std::int64_t width, std::int64_t seen);
+    /// Adds what each token sends to the devices of its experts and gets back: `width` numbers.
+    void exchange(std::int64_t width);
+    /// Says that what is added from now on belongs to one of the step's experts, or to none.
+    void set_of_experts(bool of_experts) { of_experts_ = of_experts && step_.expert > 1; }
     /// Sets how many tokens what is added from now on has; at first, those of the step.
     void set_tokens(std::int64_t tokens) { tokens_ = tokens; }
 
@@ -89,7 +106,18 @@ class PartSizes {
     const StepSizes& step_;
     std::int64_t tokens_;
     SizedPart out_;
-    std::int64_t split_matrices_ = 0, split_vectors_ = 0, whole_ = 0, norms_ = 0;
+    /// Learned has the numbers that devices of a tensor-parallel group split or have whole.
+    struct Learned {
+        std::int64_t split_matrices = 0, split_vectors = 0, whole = 0;
+        std::int64_t on_one_of(std::int64_t devices) const;
+    };
+    Learned& learned() { return of_experts_ ? of_experts_learned_ : learned_; }
+    Waits waits(Tick core) const;
+
+    Learned learned_, of_experts_learned_;
+    bool of_experts_ = false;
+    std::int64_t norms_ = 0;
+    double around_ = 0, exchanged_ = 0;  ///< bytes that a device sends in forward
     double split_flops_ = 0, whole_flops_ = 0, core_flops_ = 0;
     double unread_ = 0;  ///< numbers of matrices that no token takes, and of tables
 };

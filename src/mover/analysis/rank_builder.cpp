@@ -27,7 +27,7 @@ RankProgram RankBuilder::build() {
     add_states();
     add_buffers();
     for (const Pass& pass : passes_of(parts_.parallel, rank_)) add_pass(pass);
-    if (parts_.parallel.data > 1) add_reduces();
+    if (replicas(parts_.parallel) > 1) add_reduces();
     add_updates();
     return std::move(out_);
 }
@@ -78,8 +78,23 @@ void RankBuilder::use(std::int32_t tensor, std::int32_t op) {
     if (uses.empty() || uses.back() != op) uses.push_back(op);
 }
 
-std::int64_t RankBuilder::shared(std::int64_t bytes, int from_stage) const {
-    return parts_.parallel.zero >= from_stage ? divided_up(bytes, parts_.parallel.data) : bytes;
+std::int64_t RankBuilder::shared(const DeviceLayer& layer, std::int64_t number_bytes,
+                                 int from_stage) const {
+    const Parallel& parallel = parts_.parallel;
+    if (parallel.zero < from_stage) return layer.parameters * number_bytes;
+    const std::int64_t dense = layer.parameters - layer.of_experts;
+    return divided_up(dense * number_bytes, replicas(parallel)) +
+           divided_up(layer.of_experts * number_bytes, replicas(parallel) / parallel.expert);
+}
+
+double RankBuilder::summed_bytes(const DeviceLayer& layer, std::int64_t number_bytes) const {
+    const auto of_group = [&](std::int64_t numbers, std::int64_t ranks) {
+        return 2 * static_cast<double>(numbers * number_bytes) * static_cast<double>(ranks - 1) /
+               static_cast<double>(ranks);
+    };
+    const std::int64_t ranks = replicas(parts_.parallel);
+    return of_group(layer.parameters - layer.of_experts, ranks) +
+           of_group(layer.of_experts, ranks / parts_.parallel.expert);
 }
 
 std::int32_t RankBuilder::add_state(MemoryKind kind, std::int32_t layer, std::int64_t bytes) {
@@ -94,14 +109,14 @@ std::int32_t RankBuilder::add_state(MemoryKind kind, std::int32_t layer, std::in
 void RankBuilder::add_states() {
     const Parallel& parallel = parts_.parallel;
     for (const std::int32_t layer : own_layers_) {
-        const std::int64_t numbers = layer_at(layer).parameters;
+        const DeviceLayer& described = layer_at(layer);
         State& state = states_[layer];
-        state.parameters =
-            add_state(MemoryKind::parameters, layer, shared(numbers * parallel.parameter_bytes, 3));
+        state.parameters = add_state(MemoryKind::parameters, layer,
+                                     shared(described, parallel.parameter_bytes, 3));
         state.gradients =
-            add_state(MemoryKind::gradients, layer, shared(numbers * parallel.gradient_bytes, 2));
+            add_state(MemoryKind::gradients, layer, shared(described, parallel.gradient_bytes, 2));
         state.optimizer =
-            add_state(MemoryKind::optimizer, layer, shared(numbers * parallel.optimizer_bytes, 1));
+            add_state(MemoryKind::optimizer, layer, shared(described, parallel.optimizer_bytes, 1));
     }
 }
 
@@ -110,30 +125,29 @@ void RankBuilder::add_buffers() {
     add_state(MemoryKind::buffers, -1, parallel.collective_buffer_bytes);
     // Each neighbour's messages have a buffer.
     if (parallel.pipeline > 1) add_state(MemoryKind::buffers, -1, 2 * parts_.boundary_bytes);
-    if (parallel.zero < 3 || parallel.data == 1) return;
     // The next layer is gathered while this one is at work.
     std::int64_t largest = 0;
     for (const std::int32_t layer : own_layers_)
-        largest = std::max(largest, layer_at(layer).parameters);
-    add_state(MemoryKind::buffers, -1, largest * parallel.parameter_bytes);
+        largest = std::max(largest, gathered_bytes(layer_at(layer), false));
+    add_state(MemoryKind::buffers, -1, largest);
 }
 
 std::int64_t RankBuilder::gathered_bytes(const DeviceLayer& layer, bool backward) const {
     const Parallel& parallel = parts_.parallel;
-    if (parallel.data == 1) return 0;
+    const std::int64_t ranks = replicas(parallel);
+    const std::int64_t numbers = (ranks > 1 ? layer.parameters - layer.of_experts : 0) +
+                                 (ranks > parallel.expert ? layer.of_experts : 0);
     std::int64_t bytes = 0;
-    if (parallel.zero >= 3) bytes += layer.parameters * parallel.parameter_bytes;
-    if (parallel.zero >= 2 && backward) bytes += layer.parameters * parallel.gradient_bytes;
+    if (parallel.zero >= 3) bytes += numbers * parallel.parameter_bytes;
+    if (parallel.zero >= 2 && backward) bytes += numbers * parallel.gradient_bytes;
     return bytes;
 }
 
 /// Returns the longer of `duration` and the time to gather the next layer meanwhile.
 Tick RankBuilder::with_gather(const DeviceLayer& layer, Tick duration) const {
     const Parallel& parallel = parts_.parallel;
-    if (parallel.zero < 3 || parallel.data == 1) return duration;
-    const double bytes = static_cast<double>(layer.parameters * parallel.parameter_bytes) *
-                         static_cast<double>(parallel.data - 1) /
-                         static_cast<double>(parallel.data);
+    if (parallel.zero < 3 || replicas(parallel) == 1) return duration;
+    const double bytes = summed_bytes(layer, parallel.parameter_bytes) / 2;
     double rate = parts_.cluster.network_gbytes_per_s * 1e9;
     if (gathers_over_link(parallel, parts_.cluster))
         rate = std::min(rate, both_ways_rate(moving_lane(parallel, parts_.cluster)));
@@ -265,12 +279,12 @@ void RankBuilder::add_reduces() {
         parallel.reduce_in_host ? cluster.host_memory_gbytes_per_s > 0 : cluster.network_over_link;
     double rate = cluster.network_gbytes_per_s * 1e9;
     if (holds_lane) rate = std::min(rate, both_ways_rate(lane_of(cluster)));
-    const auto ranks = static_cast<double>(parallel.data);
+    const auto ranks = static_cast<double>(replicas(parallel));
     double latency = 2 * (ranks - 1) * cluster.network_latency_us * 1e-6;
     for (auto layer = own_layers_.rbegin(); layer != own_layers_.rend(); ++layer) {
-        const std::int64_t bytes = layer_at(*layer).parameters * parallel.gradient_bytes;
+        const double bytes = summed_bytes(layer_at(*layer), parallel.gradient_bytes);
         if (bytes == 0) continue;
-        const double seconds = 2 * static_cast<double>(bytes) * (ranks - 1) / ranks / rate;
+        const double seconds = bytes / rate;
         const std::int32_t op = add_operator({.kind = OperatorKind::reduce,
                                               .layer = *layer,
                                               .micro_batch = -1,

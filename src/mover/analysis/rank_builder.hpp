@@ -75,7 +75,12 @@ class RankBuilder {
     std::int64_t gathered_bytes(const DeviceLayer& layer, bool backward) const;
     Tick with_gather(const DeviceLayer& layer, Tick duration) const;
     double both_ways_rate(const Lane& lane) const;
-    std::int64_t shared(std::int64_t bytes, int from_stage) const;
+    /// Returns the part of a layer's numbers that this device has of states which ranks share from
+    /// this stage of ZeRO on, in bytes.
+    std::int64_t shared(const DeviceLayer& layer, std::int64_t number_bytes, int from_stage) const;
+    /// Returns the bytes that each of the ranks with the same numbers sends to sum such numbers of
+    /// a layer, or to gather them: half of it.
+    double summed_bytes(const DeviceLayer& layer, std::int64_t number_bytes) const;
 
     const StepParts& parts_;
     std::vector<std::string>& tensor_names_;

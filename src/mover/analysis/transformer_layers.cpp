@@ -70,6 +70,7 @@ DeviceLayer layer_of(const StepSizes& step, const Block& block) {
     for (const Part& part : block.parts) {
         SizedPart one = sized(step, part);
         layer.parameters += one.parameters;
+        layer.of_experts += one.of_experts;
         layer.parts.push_back(std::move(one.part));
     }
     return layer;
@@ -94,6 +95,52 @@ Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
     return {};
 }
 
+Status check_expert(const TransformerModel& model, std::int64_t expert) {
+    bool has_experts = false;
+    for (const Block& block : model.blocks)
+        for (const Part& part : block.parts)
+            if (const auto* experts = std::get_if<Experts>(&part.body)) {
+                has_experts = true;
+                if (experts->count % expert != 0)
+                    return {Code::invalid_argument,
+                            fmt::format("expert: found {}, allowed are divisors of the model's "
+                                        "experts, {}",
+                                        expert, experts->count)};
+            }
+    if (expert == 1 || has_experts) return {};
+    return {Code::invalid_argument,
+            fmt::format("expert: found {}, allowed is 1 for a model without experts", expert)};
+}
+
+/// Returns whether the tokens of a sample meet in attention over all of them alone.
+bool meet_in_attention(const TransformerModel& model) {
+    if (model.embedding.reads != Reads::words || model.head.of_first_token) return false;
+    for (const Block& block : model.blocks)
+        for (const Part& part : block.parts) {
+            const auto* attention = std::get_if<SelfAttention>(&part.body);
+            if (attention != nullptr && attention->over_encoder) return false;
+            if (attention == nullptr && !std::holds_alternative<LatentAttention>(part.body) &&
+                !std::holds_alternative<FeedForward>(part.body) &&
+                !std::holds_alternative<Experts>(part.body))
+                return false;
+        }
+    return true;
+}
+
+Status check_context(const TransformerModel& model, const Parallel& parallel) {
+    if (parallel.context == 1) return {};
+    if (!meet_in_attention(model) || model.attention == Attention::eager)
+        return {Code::invalid_argument,
+                fmt::format("context: found {}, allowed is 1 but for decoders with \"attention\": "
+                            "\"flash\" and without state spaces",
+                            parallel.context)};
+    const std::int64_t sequence = parallel.sequence > 0 ? parallel.sequence : model.sequence;
+    if (sequence % parallel.context == 0) return {};
+    return {Code::invalid_argument,
+            fmt::format("context: found {}, allowed are divisors of the tokens of a sample, {}",
+                        parallel.context, sequence)};
+}
+
 bool has_encoder(const TransformerModel& model) {
     return std::any_of(model.blocks.begin(), model.blocks.end(),
                        [](const Block& block) { return block.in_encoder; });
@@ -107,6 +154,8 @@ Status check_strategy(const TransformerModel& model, const Parallel& parallel) {
         return {Code::invalid_argument,
                 fmt::format("pipeline: found {}, allowed is 1 for a model of encoder and decoder",
                             parallel.pipeline)};
+    GRADCOLL_TRY(check_expert(model, parallel.expert));
+    GRADCOLL_TRY(check_context(model, parallel));
     return check_tensor(model, parallel.tensor);
 }
 

@@ -180,7 +180,7 @@ Result<Parallel> parallel_of_deepspeed(const Document& document) {
     refuse_other(in, {"sequence_parallel_size", "1", "allowed is 1: sequences are not shared"});
     read_deepspeed_batches(in, out);
     GRADCOLL_TRY(in.done_ignoring_others());
-    check_parallel(in, {devices_key, devices_key, steps_key}, out);
+    check_parallel(in, {devices_key, devices_key, steps_key, devices_key}, out);
     GRADCOLL_TRY(in.done_ignoring_others());
     return out;
 }

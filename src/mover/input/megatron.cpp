@@ -29,13 +29,20 @@ Result<Document> with_plain_keys(const Document& document) {
 void read_megatron_devices(Fields& in, Parallel& out) {
     in.integer("tensor_model_parallel_size", 1, 1 << 16, out.tensor);
     in.integer("pipeline_model_parallel_size", 1, 4096, out.pipeline);
+    in.integer("context_parallel_size", 1, 1 << 16, out.context);
+    in.integer("expert_model_parallel_size", 1, 1 << 16, out.expert);
+    std::int64_t of_an_expert = out.tensor;
+    in.integer("expert_tensor_parallel_size", 1, 1 << 16, of_an_expert);
+    if (of_an_expert != out.tensor)
+        in.wrong("expert_tensor_parallel_size",
+                 fmt::format("allowed is tensor_model_parallel_size, {}", out.tensor));
     std::int64_t devices = 0, nodes = 0, of_a_node = 0;
     in.integer("world_size", 1, 1 << 20, devices);
     in.integer("nnodes", 1, 1 << 20, nodes);
     in.integer("nproc_per_node", 1, 4096, of_a_node);
     in.integer("data_parallel_size", 1, 1 << 16, out.data);
     if (in.has("data_parallel_size")) return;
-    const std::int64_t of_a_replica = out.tensor * out.pipeline;
+    const std::int64_t of_a_replica = out.tensor * out.context * out.pipeline;
     const bool counts_nodes = devices == 0 && nodes > 0 && of_a_node > 0;
     if (counts_nodes) devices = nodes * of_a_node;
     if (devices > 0 && devices % of_a_replica == 0) {
@@ -168,7 +175,8 @@ Result<Parallel> parallel_of_megatron(const Document& document) {
     check_parallel(in,
                    {.virtual_stages = "num_layers_per_virtual_pipeline_stage",
                     .pipeline = "pipeline_model_parallel_size",
-                    .micro_batches = "global_batch_size"},
+                    .micro_batches = "global_batch_size",
+                    .expert = "expert_model_parallel_size"},
                    out);
     GRADCOLL_TRY(in.done_ignoring_others());
     return out;

@@ -21,6 +21,10 @@ inline std::string plain_megatron_key(std::string_view key) {
 /// These arguments have a value that parallel_of_megatron() reads.
 inline constexpr auto megatron_values = std::to_array<std::string_view>({
     "tensor_model_parallel_size",
+    "context_parallel_size",
+    "expert_model_parallel_size",
+    "expert_tensor_parallel_size",
+    "num_experts",
     "pipeline_model_parallel_size",
     "world_size",
     "nnodes",
@@ -57,14 +61,11 @@ inline constexpr auto megatron_flags = std::to_array<std::string_view>({
 });
 
 inline constexpr std::string_view equal_stages = "allowed is none: stages have equally many layers";
-inline constexpr std::string_view no_experts = "allowed is none: models of experts are not read";
 inline constexpr std::string_view sixteen_bits = "allowed is none: numbers have 16 or 32 bits";
 
 /// These are refused. One that may be "false" has no value on a command line.
 inline constexpr auto refused_megatron_keys = std::to_array<RefusedKey>({
-    {"context_parallel_size", "1", "allowed is 1: sequences are not shared"},
-    {"expert_model_parallel_size", "1", "allowed is 1: models of experts are not read"},
-    {"num_experts", "null", no_experts},
+    {"cp_comm_type", R"("p2p")", "allowed is p2p: keys and values go around"},
     {"rampup_batch_size", "null", "allowed is none: all steps have one size"},
     {"pipeline_model_parallel_layout", "null", equal_stages},
     {"decoder_first_pipeline_num_layers", "null", equal_stages},

@@ -10,6 +10,8 @@ constexpr std::int64_t most_ranks = 1 << 16;
 
 void read_numbers(Fields& in, Parallel& out) {
     in.integer("data", 1, most_ranks, out.data);
+    in.integer("context", 1, most_ranks, out.context);
+    in.integer("expert", 1, most_ranks, out.expert);
     in.integer("tensor", 1, most_ranks, out.tensor);
     in.integer("pipeline", 1, 4096, out.pipeline);
     in.integer("virtual_stages", 1, 4096, out.virtual_stages);
@@ -37,10 +39,14 @@ void check_parallel(Fields& in, const ScheduleKeys& keys, Parallel& out) {
         in.wrong(keys.micro_batches,
                  fmt::format("interleaved allows multiples of pipeline, {}", out.pipeline));
     constexpr std::int64_t most_devices = 1 << 20;
-    if (out.data * out.tensor * out.pipeline > most_devices)
-        in.wrong(keys.pipeline,
-                 fmt::format("data-, tensor- and pipeline-parallel ranks may be {} devices",
-                             most_devices));
+    if (size_product({out.data, out.context, out.tensor, out.pipeline}) > most_devices)
+        in.wrong(keys.pipeline, fmt::format("data-, context-, tensor- and pipeline-parallel ranks "
+                                            "may be {} devices",
+                                            most_devices));
+    if (replicas(out) % out.expert != 0)
+        in.wrong(keys.expert, fmt::format("allowed are divisors of the data- and context-parallel "
+                                          "ranks, {}",
+                                          replicas(out)));
 }
 
 Result<Parallel> own_parallel(const Document& document) {
@@ -61,7 +67,7 @@ Result<Parallel> own_parallel(const Document& document) {
     in.word<bool>("reduce_from", {{"device", false}, {"host", true}}, out.reduce_in_host);
     GRADCOLL_TRY(in.done());
     check_parallel(in, {}, out);
-    if (out.reduce_in_host && out.data == 1)
+    if (out.reduce_in_host && replicas(out) == 1)
         in.wrong("reduce_from",
                  "nothing is reduced without data-parallel ranks: host needs data > 1");
     GRADCOLL_TRY(in.done());

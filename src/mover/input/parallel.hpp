@@ -20,6 +20,8 @@ enum class Recompute : std::uint8_t {
 
 struct Parallel {
     std::int64_t data = 1;
+    std::int64_t context = 1;  ///< devices that share the tokens of each sample
+    std::int64_t expert = 1;   ///< data- and context-parallel devices that share experts
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t virtual_stages = 1;  ///< for each pipeline rank; more than 1: interleaved
@@ -39,15 +41,22 @@ struct Parallel {
     std::int64_t collective_buffer_bytes = 0;  ///< in each device, for its collectives
 };
 
+/// Returns how many ranks hold the same parameters, but for those of experts, and sum gradients.
+inline std::int64_t replicas(const Parallel& parallel) {
+    return parallel.data * parallel.context;
+}
+
 /// ScheduleKeys says how a document calls the values that must fit together.
 struct ScheduleKeys {
     std::string_view virtual_stages = "virtual_stages";
     std::string_view pipeline = "pipeline";
     std::string_view micro_batches = "micro_batches";
+    std::string_view expert = "expert";
 };
 
-/// Records a fault if schedule, virtual stages, pipeline and micro-batches do not fit together, or
-/// there are too many devices. If no schedule is written, the number of virtual stages decides.
+/// Records a fault if schedule, virtual stages, pipeline and micro-batches do not fit together,
+/// experts cannot be dealt to the ranks, or there are too many devices. If no schedule is written,
+/// the number of virtual stages decides.
 void check_parallel(Fields& in, const ScheduleKeys& keys, Parallel& out);
 
 /// Reads docs/schemas/mover-parallel.json. Errors: invalid_argument.
