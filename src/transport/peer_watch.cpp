@@ -31,7 +31,10 @@ Status PeerWatch::judged(Status failure) {
     if (!may_follow_from_death(failure.code())) return failure;
     if (!has_fault()) look();
     if (!has_fault()) return failure;
-    return failure.code() == Code::peer_died ? std::move(failure) : fault();
+    // What the MPI library says of a death (ULFM) does not name the rank.
+    const bool names_rank =
+        failure.code() == Code::peer_died && failure.message().starts_with(text_);
+    return names_rank ? std::move(failure) : fault();
 }
 
 void PeerWatch::note(int rank, const std::string& text) {

@@ -1,7 +1,9 @@
 /* tests/faults/survivors.c - ranks make one kind of call again and again until one of them dies, or
  * is stopped for three seconds. Each survivor says in a line when its call ended, and how.
  * Arguments: KIND FAULT DELAY_MS COUNT: one of `kinds`; kill, stop or late; when; elements.
- * Run with a launcher that does not end the job when a rank dies. */
+ * Run with a launcher that does not end the job when a rank dies. Where the MPI library has ULFM,
+ * the survivors then make a communicator without the dead rank, and say in a line what their next
+ * sum is. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
@@ -11,6 +13,10 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 #ifdef PLAIN
 enum { longest_text = MPI_MAX_ERROR_STRING };
@@ -130,6 +136,30 @@ static int check(void) {
     return 1;
 }
 
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+/* Of the shrunk communicator; its errors end this rank. */
+static void go_on_without_the_dead(void) {
+    MPI_Comm rest = MPI_COMM_NULL;
+    const double begin = now();
+    MPIX_Comm_revoke(MPI_COMM_WORLD);
+    MPIX_Comm_shrink(MPI_COMM_WORLD, &rest);
+    MPI_Comm_set_errhandler(rest, MPI_ERRORS_ARE_FATAL);
+    int rest_ranks = 0, is_right = 1;
+    float expected = 0;
+    MPI_Comm_size(rest, &rest_ranks);
+    MPI_Allreduce(in, &expected, 1, MPI_FLOAT, MPI_SUM, rest);
+    for (int step = 0; step < 20; ++step) {
+        memset(out, 0, (size_t)count * sizeof *out);
+        GC_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, rest);
+        for (int i = 0; i < count; ++i) is_right &= out[i] == expected;
+    }
+    MPI_Comm_free(&rest);
+    printf("rank %d goes on, %d ranks, %.3f s: %s\n", rank, rest_ranks, now() - begin,
+           is_right ? "right" : "wrong");
+    fflush(stdout);
+}
+#endif
+
 int main(int argc, char** argv) {
     int level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -197,6 +227,9 @@ int main(int argc, char** argv) {
         MPI_Finalize();
         return 0;
     }
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+    go_on_without_the_dead();
+#endif
     while (now() < death + 2.5) usleep(10000); /* who ends is dead to the others */
     _exit(0);
 }

@@ -64,7 +64,8 @@ TEST(MoverSharedTokens, EachDeviceKeepsItsTokensAndHoldsAllParameters) {
                 EXPECT_EQ(whole[l].parts[p].kept[k].bytes, 4 * shared[l].parts[p].kept[k].bytes)
                     << whole[l].parts[p].kept[k].name;
     }
-    EXPECT_EQ(boundary_bytes(description_of(dense, "").model, *parallel_of(*read_document("p", "data=1"))),
+    EXPECT_EQ(boundary_bytes(description_of(dense, "").model,
+                             *parallel_of(*read_document("p", "data=1"))),
               4 * boundary_bytes(description_of(dense, "").model,
                                  *parallel_of(*read_document("p", "context=4"))));
 }
@@ -84,7 +85,8 @@ TEST(MoverSharedTokens, WhatGoesAroundBesideTheCoreIsWaitedForWhereItTakesLonger
     const double rate = 0.01;
     const auto expected = [&](std::int64_t elsewhere, std::int64_t context, std::int64_t seen) {
         const double bytes = 2.0 * 2 * kv_heads * head_size * static_cast<double>(elsewhere);
-        const double flops = 4.0 * heads * head_size * static_cast<double>(sequence / context) * static_cast<double>(seen);
+        const double flops = 4.0 * heads * head_size * static_cast<double>(sequence / context) *
+                             static_cast<double>(seen);
         return bytes / (rate * 1e9) - flops / (312e12 * 0.5);
     };
     for (const std::int64_t context : {2, 4, 8}) {
@@ -130,7 +132,8 @@ TEST(MoverSharedTokens, HostsAreFilledWithAllDevicesOfARank) {
     const auto rooms = rooms_of(description, program, 0);
     ASSERT_TRUE(rooms.ok());
     ASSERT_EQ(2U, rooms->hosts.size());
-    EXPECT_EQ((std::vector<std::pair<std::int32_t, std::int64_t>>{{0, 8}}), rooms->hosts[0].devices);
+    EXPECT_EQ((std::vector<std::pair<std::int32_t, std::int64_t>>{{0, 8}}),
+              rooms->hosts[0].devices);
 }
 
 TEST(MoverSharedExperts, EachDeviceHoldsItsExpertsAndSumsTheOthersParameters) {
@@ -199,9 +202,10 @@ TEST(MoverSharedExperts, ZeroGathersOnlyWhatSeveralRanksHave) {
 }
 
 TEST(MoverSharedTokens, WhatCannotBeSharedIsRefused) {
-    EXPECT_EQ("--parallel: /expert: found 4, allowed are divisors of the data- and context-parallel "
-              "ranks, 6",
-              fault(experts, "data=3,context=2,expert=4"));
+    EXPECT_EQ(
+        "--parallel: /expert: found 4, allowed are divisors of the data- and context-parallel "
+        "ranks, 6",
+        fault(experts, "data=3,context=2,expert=4"));
     EXPECT_EQ("expert: found 3, allowed are divisors of the model's experts, 8",
               fault(experts, "data=3,expert=3"));
     EXPECT_EQ("expert: found 2, allowed is 1 for a model without experts",

@@ -68,6 +68,10 @@ TEST(PeerWatch, FailuresThatMayFollowFromADeathAreTheDeath) {
     }
     ToldWatch watch;
     watch.die(2);
+    const Status of_mpi = watch.judged({Code::peer_died, "MPI_Irecv failed"});
+    EXPECT_NE(of_mpi.message().find("rank 2 has died"), std::string::npos) << of_mpi.message();
+    const Status known = watch.fault("in memory");
+    EXPECT_EQ(watch.judged(known).message(), known.message());
     EXPECT_EQ(watch.judged({Code::invalid_buffer, "null"}).code(), Code::invalid_buffer);
 }
 
