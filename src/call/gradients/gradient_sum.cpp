@@ -56,8 +56,19 @@ std::int64_t HostsWork::parts() const {
 }
 
 Status HostsWork::start() {
-    if (call_ != nullptr) before_ = sum_.stats();
-    sum_.start(binding(), shape_);
+    HostsSum::Call call{.lanes = hosts_.lanes(),
+                        .binding = binding(),
+                        .shape = shape_,
+                        .between = between_.get(),
+                        .leaves_steps = true};
+    if (between_ != nullptr) {
+        before_ = between_->stats();
+        call.binding.numbers = &hosts_.plans().numbers();
+        if (residual_ != nullptr)
+            call.so_far = take(call.binding.residual, residual_->data_for({}));
+    }
+    sum_.start(call);
+    sum_.come_down();
     return {};
 }
 
@@ -69,14 +80,14 @@ Result<Progress> HostsWork::advance() {
 
 void HostsWork::count() {
     const std::uint64_t whole = gradient_bytes_ != 0 ? gradient_bytes_ : shape_.size_bytes();
-    const std::uint64_t in_memory = is_alone_ ? 0 : shape_.size_bytes();
+    const std::uint64_t in_memory = hosts_.is_alone() ? 0 : shape_.size_bytes();
     CallRecord record;
     record.kind = CallKind::submitted;
     record.bytes = whole;
     record.bytes_sent = record.bytes_sent_exact = in_memory;
     record.lossy = way.key.compress;
     if (call_ != nullptr) {
-        const RunStats& after = sum_.stats();
+        const RunStats& after = between_->stats();
         record.bytes_sent += after.bytes_sent - before_.bytes_sent;
         record.bytes_sent_exact += call_->exact_bytes();
         record.packed_away_bytes = after.packed_away_bytes - before_.packed_away_bytes;

@@ -138,14 +138,15 @@ class HostWork final : public GradientSum {
 /// HostsWork sums through the memory of each host, and over a plan of the hosts' leaders.
 class HostsWork final : public GradientSum {
   public:
-    /// `between` and `residual` are those of HostsSum; `call` is the plan of the leaders' sum, null
-    /// on other ranks.
+    /// `call` is the plan of the leaders' sum, and `between` runs it; both are null on other ranks.
+    /// `residual` keeps what that sum drops; if it is null, this is lost.
     HostsWork(CommContext& context, GradientHosts& hosts, std::shared_ptr<PlannedCall> call,
               std::unique_ptr<Executor> between, std::shared_ptr<Residual> residual)
         : GradientSum(context),
+          hosts_(hosts),
           call_(std::move(call)),
-          is_alone_(hosts.is_alone()),
-          sum_(hosts, std::move(between), std::move(residual)) {}
+          between_(std::move(between)),
+          residual_(std::move(residual)) {}
 
     const PlannedCall* call() const override { return call_.get(); }
     std::uint64_t sent_bytes() const override;
@@ -153,13 +154,18 @@ class HostsWork final : public GradientSum {
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep> out) override { return sum_.take_local(out); }
-    void abandon() override { sum_.abandon(); }
+    void abandon() override {
+        between_.reset();
+        hosts_.spoil();
+    }
 
   private:
     void count();
 
+    GradientHosts& hosts_;
     std::shared_ptr<PlannedCall> call_;
-    bool is_alone_;
+    std::unique_ptr<Executor> between_;
+    std::shared_ptr<Residual> residual_;
     HostsSum sum_;
     RunStats before_;
 };

@@ -25,6 +25,8 @@ class Startable {
     /// Continues a started call, until it is over and before the next call of any kind, as far as
     /// other ranks have come. Returns false if that is nowhere.
     bool advance();
+    /// Waits until a started call that is not over can go on, as one that is waited for would.
+    void wait();
     bool is_over() const { return has_begun_ && steps_.is_over(); }
     /// Returns how a call that is over ended; may be asked once. Errors: those of a call that is
     /// waited for.
@@ -74,7 +76,9 @@ class Startable {
     static constexpr std::uint32_t readers =
         0;  ///< awaits readers of blocks; it is no step, as these count from 1
 
+    void begin();
     bool waited_for(const Until& until);
+    void wait_for(int rank, std::uint32_t step);
     bool has_come(int rank, std::uint32_t step);
 
     StepsRoom room_;

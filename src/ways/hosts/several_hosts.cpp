@@ -11,16 +11,13 @@
 #include "base/round.hpp"
 #include "comm/agreement.hpp"
 #include "comm/comm_devices.hpp"
+#include "comm/started_calls.hpp"
 #include "observe/observe.hpp"
 #include "topology/leaders.hpp"
 #include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {
 namespace {
-
-/// So many pieces of a long vector are on their way between hosts at once.
-constexpr std::size_t pieces_under_way = 3;
-static_assert(pieces_under_way <= LeadersExchange::most_under_way);
 
 /// Returns the size of a piece. It is worth a plan of its own, and pieces are so many that the
 /// first way up and the last way down, in which nothing is on the wire, take little.
@@ -66,26 +63,6 @@ void write_mark(const CallShape& shape, int mark, std::byte* at) {
         std::memcpy(at + i, &bits, shape.elem_bytes);
 }
 
-/// A MessagesBeside lets a leader's messages to other leaders go on, as long as it exists, while
-/// the leader waits for the ranks of its host.
-class MessagesBeside {
-  public:
-    MessagesBeside(HostMemory* engine, LeadersExchange* leaders)
-        : engine_(leaders != nullptr ? engine : nullptr) {
-        if (engine_ != nullptr) engine_->go_on_beside(advance, leaders);
-    }
-    ~MessagesBeside() {
-        if (engine_ != nullptr) engine_->go_on_beside(nullptr, nullptr);
-    }
-    MessagesBeside(const MessagesBeside&) = delete;
-    MessagesBeside& operator=(const MessagesBeside&) = delete;
-
-  private:
-    static bool advance(void* leaders) { return static_cast<LeadersExchange*>(leaders)->advance(); }
-
-    HostMemory* engine_;
-};
-
 }  // namespace
 
 bool allows_memory_inside_hosts(const Settings& settings) {
@@ -112,16 +89,13 @@ struct SeveralHosts::Vector {
     Binding binding;
     bool over_tree = false;
 
-    std::size_t count() const { return static_cast<std::size_t>(shape.count); }
-    const std::byte* input(std::size_t first) const {
-        return static_cast<const std::byte*>(binding.input) + first * shape.elem_bytes;
-    }
-    std::byte* output(std::size_t first) const {
-        return static_cast<std::byte*>(binding.output) + first * shape.elem_bytes;
-    }
-    CallShape piece(std::size_t count) const {
-        CallShape piece = shape;
-        piece.count = static_cast<std::int64_t>(count);
+    /// Returns what a piece has of its own, as the leaders' sum needs it.
+    HostsSum::Call piece(const Range& range) const {
+        HostsSum::Call piece{.binding = binding, .shape = shape};
+        const std::size_t offset = range.first * shape.elem_bytes;
+        piece.binding.input = static_cast<const std::byte*>(binding.input) + offset;
+        piece.binding.output = static_cast<std::byte*>(binding.output) + offset;
+        piece.shape.count = static_cast<std::int64_t>(range.count);
         return piece;
     }
 };
@@ -130,8 +104,8 @@ SeveralHosts::SeveralHosts(const WayParts& parts)
     : comm_(parts.comm), settings_(parts.settings), statistics_(parts.statistics) {}
 
 void SeveralHosts::settings_changed(const std::shared_ptr<const DiscoveredTree>& tree) {
-    engine_.reset();
-    leaders_.reset();
+    lane_.memory.reset();
+    plans_.reset();
     is_open_ = false;
     may_open_ = may_use_memory_of_hosts(comm_, settings_.current());
     know_tree(tree);
@@ -155,13 +129,14 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
         groups_.emplace(std::move(groups).value());
         const CommIdentity& local = groups_->local;
         if (local.rank_count() > 1)
-            status = take(engine_, host_memory_for(local, one_host_choices(local.rank_count(),
-                                                                           settings_.current())));
+            status = take(lane_.memory,
+                          host_memory_for(
+                              local, one_host_choices(local.rank_count(), settings_.current())));
     }
     status = agreed(comm_.private_comm(), status);
     is_open_ = may_open_ = status.ok();
     if (!is_open_) {
-        engine_.reset();
+        lane_.memory.reset();
         log(comm_.rank() == 0 ? LogLevel::info : LogLevel::debug,
             "ranks of communicator '{}' use messages inside hosts, too: {}", comm_.name(),
             status.message());
@@ -178,21 +153,18 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
 /// Makes between_ anew. Existing plans refer to the old one, which is kept until they are made
 /// anew.
 void SeveralHosts::plan_between() {
-    if (!is_open_ || tree_ == nullptr) {
-        leaders_.reset();
-        between_.reset();
-        return;
+    const auto before = std::move(between_);
+    if (is_open_ && tree_ != nullptr) {
+        auto between = BetweenHosts::make(*tree_, settings_.current(), groups_->leader_of);
+        if (between)
+            between_ = std::make_unique<BetweenHosts>(std::move(between).value());
+        else
+            log(LogLevel::debug, "{}", between.status().message());
     }
-    auto between = BetweenHosts::make(*tree_, settings_.current(), groups_->leader_of);
-    if (!between) {
-        log(LogLevel::debug, "{}", between.status().message());
-        leaders_.reset();
-        between_.reset();
-        return;
-    }
-    auto before =
-        std::exchange(between_, std::make_unique<BetweenHosts>(std::move(between).value()));
-    if (leaders_ != nullptr) leaders_->plan_for(between_->tree, between_->settings);
+    if (between_ == nullptr)
+        plans_.reset();
+    else if (plans_ != nullptr)
+        plans_->plan_for(between_->tree, between_->settings);
 }
 
 WayOffer SeveralHosts::offers(const WayQuestion& question) {
@@ -213,42 +185,38 @@ Status SeveralHosts::run(const WayCall& call) {
     vector.binding.tolerance = call.tolerance;
     vector.binding.refusal = call.refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
-    const LeadersTraffic before = leaders_ != nullptr ? leaders_->traffic() : LeadersTraffic();
-    const Status mine = vector.over_tree ? run_over_tree(vector) : run_by_mpi(vector);
-    bool lossy = vector.over_tree && leaders_ != nullptr && leaders_->was_lossy();
-    GRADCOLL_TRY(tell_outcome(mine, lossy));
-    count(vector, before, lossy, begin_ns);
+    CallRecord record;
+    const Status mine = vector.over_tree ? run_over_tree(vector, record) : run_by_mpi(vector);
+    GRADCOLL_TRY(tell_outcome(mine, record.lossy));
+    count(vector, record, begin_ns);
     return {};
 }
 
 /// Adds up the vectors of this host's ranks on its leader, in its `output`.
-Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count,
-                        std::byte* output) {
+Status SeveralHosts::up(const Vector& vector, std::byte* output) {
     if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
-        if (engine_ != nullptr)
-            engine_->refuse(CallKind::reduce, vector.piece(count), refusal->code());
+        if (!is_alone()) lane_.memory->refuse(HostMemory::up, vector.shape, refusal->code());
         return *refusal;
     }
-    if (engine_ == nullptr) return {};
+    if (is_alone()) return {};
     Binding binding = vector.binding;
-    binding.input = vector.input(first);
     binding.output = output;
-    return engine_->run(CallKind::reduce, binding, vector.piece(count));
+    return lane_.memory->run(HostMemory::up, binding, vector.shape);
 }
 
 /// Gives what the leader has in `output` to the ranks of its host.
-Status SeveralHosts::down(const Vector& vector, std::size_t count, std::byte* output) {
-    if (engine_ == nullptr) return {};
+Status SeveralHosts::down(const Vector& vector, std::byte* output) {
+    if (is_alone()) return {};
     Binding binding;
     binding.output = output;
-    return engine_->run(CallKind::bcast, binding, vector.piece(count));
+    return lane_.memory->run(HostMemory::down, binding, vector.shape);
 }
 
 Status SeveralHosts::run_by_mpi(const Vector& vector) {
-    std::byte* const output = vector.output(0);
+    auto* const output = static_cast<std::byte*>(vector.binding.output);
     if (is_leader()) return lead_by_mpi(vector, output);
-    const Status status = up(vector, 0, vector.count(), output);
-    const Status spread = down(vector, vector.count(), output);
+    const Status status = up(vector, output);
+    const Status spread = down(vector, output);
     return status.ok() ? spread : status;
 }
 
@@ -263,8 +231,8 @@ Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
     std::byte* const sum = marked_.data();
     std::byte* const mark = sum + size_bytes;
     std::byte* const good = mark + shape.item_bytes();
-    if (engine_ == nullptr) std::memcpy(sum, vector.input(0), size_bytes);
-    Status status = up(vector, 0, vector.count(), sum);
+    if (is_alone()) std::memcpy(sum, vector.binding.input, size_bytes);
+    Status status = up(vector, sum);
     write_mark(shape, failure_mark(shape.op, !status.ok()), mark);
     write_mark(shape, failure_mark(shape.op, false), good);
     CallArguments between = vector.arguments;
@@ -277,54 +245,109 @@ Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
     if (status.ok() && std::memcmp(mark, good, shape.item_bytes()) != 0)
         status = {Code::peer_failed, "a rank of another host cannot go on"};
     if (!status.ok()) status = judged(std::move(status));
-    const Status spread = down(vector, vector.count(), sum);
+    const Status spread = down(vector, sum);
     std::memcpy(output, sum, size_bytes);
     return status.ok() ? spread : status;
 }
 
-/// Begins the sum of a piece between hosts. If something failed, what this host has is wrong, and
-/// the other hosts are told.
-void SeveralHosts::begin_between(const Vector& vector, std::size_t first, std::size_t count,
-                                 const Status& so_far) {
-    CallKey key = vector.key;
-    key.count = static_cast<std::int64_t>(count);
-    Binding binding = vector.binding;
-    binding.output = vector.output(first);
-    binding.input = engine_ != nullptr ? vector.output(first) : vector.input(first);
-    if (!so_far.ok()) {
-        binding.refusal = &so_far;
-        binding.input = binding.output;
+/// Lets the leaders' messages for pieces that are between hosts go on.
+bool SeveralHosts::advance_messages() {
+    bool advanced = false;
+    for (Piece& piece : pieces_) {
+        if (!piece.sum.is_between()) continue;
+        const auto progress = piece.sum.advance();
+        advanced |= !progress.ok() || *progress != Progress::idle;
     }
-    key.in_place = binding.input == binding.output;
-    leaders_->begin(key, binding);
+    return advanced;
+}
+
+/// Waits until the piece is there, while all other pieces go on, and what is started.
+template <class IsThere>
+void SeveralHosts::drive(Piece& piece, IsThere&& is_there) {
+    constexpr int idle_turns_before_yield = 200;
+    const int idle_start = comm_.yields() ? idle_turns_before_yield : 0;
+    int idle_turns = idle_start;
+    while (!is_there()) {
+        if (piece.sum.in_memory()) {
+            const auto progress = piece.sum.advance();
+            if (progress.ok() && *progress == Progress::idle) lane_.memory->rest();
+        } else if (advance_messages() || advance_started_calls()) {
+            idle_turns = idle_start;
+        } else if (++idle_turns > idle_turns_before_yield) {
+            piece.lease.executor->rest();  // messages for the other pieces wake it, too
+        }
+    }
+}
+
+/// Begins the sum of a piece, and waits until it is on its way between hosts. The other hosts are
+/// told of an error before.
+void SeveralHosts::begin(Piece& piece, const Vector& vector, const Range& range, Status so_far) {
+    HostsSum::Call call = vector.piece(range);
+    if (plans_ != nullptr) {
+        CallKey key = vector.key;
+        key.count = call.shape.count;
+        key.in_place = call.binding.input == call.binding.output || !is_alone() || !so_far.ok() ||
+                       call.binding.refusal != nullptr;
+        const Status leased = take(piece.lease, plans_->begin(CallKind::allreduce, key, {}));
+        if (so_far.ok()) so_far = leased;
+        call.between = piece.lease.executor.get();
+        call.binding.numbers = &plans_->numbers();
+    }
+    call.lanes = {&lane_, &lane_, is_leader()};
+    call.so_far = std::move(so_far);
+    piece.sum.start(call);
+    drive(piece, [&] { return !piece.sum.goes_up(); });
+}
+
+/// Waits until the ranks of this host have the sum of the piece.
+Status SeveralHosts::finish(Piece& piece, CallRecord& record) {
+    const std::uint64_t begin_ns = is_leader() && observing_calls() ? now_ns() : 0;
+    drive(piece, [&] { return !piece.sum.is_between(); });
+    if (begin_ns != 0) record.wire_ns += now_ns() - begin_ns;
+    piece.sum.come_down();
+    drive(piece, [&] { return piece.sum.is_over(); });
+    end(piece, record);
+    return piece.sum.outcome();
+}
+
+/// Gives the piece's lease back, and adds up what its messages have done.
+void SeveralHosts::end(Piece& piece, CallRecord& record) {
+    if (piece.lease.executor == nullptr) return;
+    Lease lease = std::exchange(piece.lease, {});
+    const RunStats& after = lease.executor->stats();
+    record.bytes_sent += after.bytes_sent - lease.before.bytes_sent;
+    record.bytes_sent_exact += lease.call->exact_bytes();
+    record.packed_away_bytes += after.packed_away_bytes - lease.before.packed_away_bytes;
+    record.messages_sent += after.messages_sent - lease.before.messages_sent;
+    record.codec_ns += after.codec_ns - lease.before.codec_ns;
+    record.lossy = lease.call->lossy();
+    if (const LinkUse* use = lease.call->link_use())
+        observe_link_use(groups_->leaders->private_comm(), *use);
+    plans_->end(std::move(lease), piece.sum.outcome());
 }
 
 /// All ranks of a host go up and down in the same order: a piece goes up as soon as one that went
 /// before has come down. Whatever fails, the others are not kept waiting.
-Status SeveralHosts::run_over_tree(const Vector& vector) {
+Status SeveralHosts::run_over_tree(const Vector& vector, CallRecord& record) {
     Status status;
     const auto note = [&](const Status& step) {
         if (status.ok()) status = step;
     };
-    if (is_leader() && leaders_ == nullptr) note(open_between());
-    const MessagesBeside beside(engine_.get(), leaders_.get());
-    const std::size_t piece = piece_bytes_of(vector.shape.size_bytes()) / vector.shape.elem_bytes;
-    const std::size_t pieces = divided_up(vector.count(), piece);
-    const auto count_of = [&](std::size_t i) {
-        return std::min(piece, vector.count() - i * piece);
-    };
+    if (is_leader() && plans_ == nullptr) note(open_between());
+    if (!is_alone())
+        lane_.memory->go_on_beside(
+            [](void* way) { return static_cast<SeveralHosts*>(way)->advance_messages(); }, this);
+    const auto count = static_cast<std::size_t>(vector.shape.count);
+    const std::size_t most = piece_bytes_of(vector.shape.size_bytes()) / vector.shape.elem_bytes;
+    const std::size_t pieces = divided_up(count, most);
     for (std::size_t i = 0; i < pieces + pieces_under_way; ++i) {
-        if (i >= pieces_under_way) {
-            const std::size_t done = i - pieces_under_way;
-            if (done < pieces) {
-                if (leaders_ != nullptr) note(leaders_->finish_oldest());
-                note(down(vector, count_of(done), vector.output(done * piece)));
-            }
-        }
+        Piece& piece = pieces_[i % pieces_under_way];
+        if (i >= pieces_under_way && i - pieces_under_way < pieces) note(finish(piece, record));
         if (i >= pieces) continue;
-        note(up(vector, i * piece, count_of(i), vector.output(i * piece)));
-        if (leaders_ != nullptr) begin_between(vector, i * piece, count_of(i), status);
+        begin(piece, vector, {i * most, std::min(most, count - i * most)}, status);
+        note(piece.sum.outcome());
     }
+    if (!is_alone()) lane_.memory->go_on_beside(nullptr, nullptr);
     return status;
 }
 
@@ -335,50 +358,40 @@ Status SeveralHosts::judged(Status failure) const {
 }
 
 Status SeveralHosts::open_between() {
-    auto leaders = std::make_unique<LeadersExchange>(*groups_->leaders);
-    GRADCOLL_TRY(leaders->open(between_->settings));
-    leaders->plan_for(between_->tree, between_->settings);
+    auto plans = std::make_unique<CommPlans>(*groups_->leaders, nullptr);
+    GRADCOLL_TRY(plans->open_channel(between_->settings));
+    plans->plan_for(between_->tree, between_->settings);
     observe_as(groups_->leaders->private_comm(), comm_.private_comm());
-    leaders_ = std::move(leaders);
+    plans_ = std::move(plans);
     return {};
 }
 
 /// Tells the ranks of this host what only the leader knows. An error of this rank itself goes
-/// first.
+/// first, unless it only says that another rank has one.
 Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
-    if (engine_ == nullptr) return mine;
+    if (is_alone()) return mine;
     struct Told {
         std::int32_t code;
         std::int32_t lossy;
     } told{static_cast<std::int32_t>(mine.code()), lossy ? 1 : 0};
     Binding binding;
     binding.output = &told;
-    const Status heard = engine_->run(CallKind::bcast, binding, shape_of_bytes(sizeof told));
-    if (!mine.ok() || !heard.ok()) return mine.ok() ? heard : mine;
+    const Status heard = lane_.memory->run(HostMemory::down, binding, shape_of_bytes(sizeof told));
+    const bool is_told = !is_leader() && (mine.ok() || mine.code() == Code::peer_failed);
+    if (!heard.ok() || !is_told) return mine.ok() ? heard : mine;
     lossy = told.lossy != 0;
     const auto code = static_cast<Code>(told.code);
-    if (code == Code::ok) return {};
+    if (code == Code::ok || code == mine.code()) return judged(mine);
     return judged({code, "the rank that talks to other hosts for this one failed"});
 }
 
-void SeveralHosts::count(const Vector& vector, const LeadersTraffic& before, bool lossy,
-                         std::uint64_t begin_ns) {
-    const LeadersTraffic after = leaders_ != nullptr ? leaders_->traffic() : before;
-    const std::uint64_t bytes = vector.shape.size_bytes();
-    const std::uint64_t in_memory = engine_ != nullptr ? bytes : 0;
-    CallRecord record;
-    record.bytes = bytes;
-    record.lossy = lossy;
+void SeveralHosts::count(const Vector& vector, CallRecord& record, std::uint64_t begin_ns) {
+    record.bytes = vector.shape.size_bytes();
     record.shared_memory = !vector.over_tree;
-    record.bytes_sent = in_memory + after.bytes_sent - before.bytes_sent;
-    record.bytes_sent_exact = in_memory + after.exact_bytes - before.exact_bytes;
-    record.packed_away_bytes = after.packed_away_bytes - before.packed_away_bytes;
-    record.messages_sent = after.messages_sent - before.messages_sent;
-    record.codec_ns = after.codec_ns - before.codec_ns;
-    if (begin_ns != 0) {
-        record.total_ns = now_ns() - begin_ns;
-        record.wire_ns = after.wait_ns - before.wait_ns;
-    }
+    const std::uint64_t in_memory = is_alone() ? 0 : record.bytes;
+    record.bytes_sent += in_memory;
+    record.bytes_sent_exact += in_memory;
+    if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
     statistics_.count_served(record);
 }
 

@@ -3,6 +3,7 @@
 // down through memory again.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,8 +14,8 @@
 #include "mpi/request.hpp"
 #include "observe/comm_statistics.hpp"
 #include "ways/hosts/between_hosts.hpp"
-#include "ways/hosts/leaders_exchange.hpp"
-#include "ways/one_host/host_memory_pool.hpp"
+#include "ways/hosts/hosts_sum.hpp"
+#include "ways/tree/comm_plans.hpp"
 #include "ways/way.hpp"
 
 namespace gradcoll {
@@ -71,20 +72,36 @@ class SeveralHosts final : public Way {
 
   private:
     struct Vector;
-    Status up(const Vector& vector, std::size_t first, std::size_t count, std::byte* output);
-    Status down(const Vector& vector, std::size_t count, std::byte* output);
+    struct Range {
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+    /// A Piece is the sum of one piece of a long vector, and on leaders what runs it between hosts.
+    struct Piece {
+        HostsSum sum;
+        Lease lease;
+    };
+    /// So many pieces of a long vector are on their way between hosts at once.
+    static constexpr std::size_t pieces_under_way = 3;
+
+    Status up(const Vector& vector, std::byte* output);
+    Status down(const Vector& vector, std::byte* output);
     Status run_by_mpi(const Vector& vector);
     Status lead_by_mpi(const Vector& vector, std::byte* output);
-    Status run_over_tree(const Vector& vector);
-    void begin_between(const Vector& vector, std::size_t first, std::size_t count,
-                       const Status& so_far);
+    Status run_over_tree(const Vector& vector, CallRecord& record);
+    void begin(Piece& piece, const Vector& vector, const Range& range, Status so_far);
+    Status finish(Piece& piece, CallRecord& record);
+    void end(Piece& piece, CallRecord& record);
+    template <class IsThere>
+    void drive(Piece& piece, IsThere&& is_there);
+    bool advance_messages();
     Status tell_outcome(const Status& mine, bool& lossy);
     Status judged(Status failure) const;
     Status open_between();
-    void count(const Vector& vector, const LeadersTraffic& before, bool lossy,
-               std::uint64_t begin_ns);
+    void count(const Vector& vector, CallRecord& record, std::uint64_t begin_ns);
     void plan_between();
     bool is_leader() const { return groups_->leaders.has_value(); }
+    bool is_alone() const { return lane_.memory == nullptr; }
 
     const CommIdentity& comm_;
     const CommSettings& settings_;
@@ -93,11 +110,12 @@ class SeveralHosts final : public Way {
     bool is_open_ = false;
     std::optional<HostGroups> groups_;
     int leaf_ = 0;
-    PooledHostMemory engine_;  ///< null: this rank is alone on its host
+    HostLane lane_;  ///< all go up and down here, in one order
     std::shared_ptr<const DiscoveredTree> tree_;
     std::unique_ptr<BetweenHosts> between_;
-    std::unique_ptr<LeadersExchange> leaders_;  ///< null on ranks that are no leaders
-    std::vector<std::byte> marked_;             ///< room of lead_by_mpi()
+    std::unique_ptr<CommPlans> plans_;  ///< of the leaders' sums; null on ranks that are no leaders
+    std::array<Piece, pieces_under_way> pieces_;
+    std::vector<std::byte> marked_;  ///< room of lead_by_mpi()
 };
 
 }  // namespace gradcoll

@@ -255,7 +255,7 @@ Result<Progress> HostMemory::advance_started() {
     const bool advanced = started_->advance();
     if (advanced) slow_.goes_on();
     if (!started_->is_over()) {
-        if (advanced || !slow_.is_in_vain(peers_.get()))
+        if (advanced || !(is_broken() || slow_.is_in_vain(peers_.get())))
             return advanced ? Progress::advanced : Progress::idle;
         started_->drop();
         group_.give_up();
@@ -266,6 +266,14 @@ Result<Progress> HostMemory::advance_started() {
     GRADCOLL_TRY(take_growth(std::exchange(growth_, {})));
     started_ = &start(next_call_);
     return Progress::advanced;
+}
+
+void HostMemory::rest() {
+    try {
+        started_->wait();
+    } catch (const WaitedInVain&) {
+        // advance_started() says so
+    }
 }
 
 OneHostCall HostMemory::empty_call(std::uint64_t signature) {

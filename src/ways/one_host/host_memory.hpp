@@ -57,6 +57,10 @@ class ReservedMemory {
 /// share; peer_died, on all that wait, if a rank has died.
 class HostMemory {
   public:
+    /// Calls of these kinds bring what all ranks have to the root, and what the root has to all.
+    static constexpr CallKind up = CallKind::reduce;
+    static constexpr CallKind down = CallKind::bcast;
+
     /// Makes an engine. Collective over the communicator. Errors, the same on every rank: those of
     /// SharedSegment.
     static Result<std::unique_ptr<HostMemory>> make(const CommIdentity& comm,
@@ -113,6 +117,8 @@ class HostMemory {
     /// Replaces start() on a rank that cannot take part, as refuse() does.
     void start_refusal(CallKind kind, const CallShape& shape, Code reason);
     Result<Progress> advance_started();
+    /// Waits, after advance_started() was idle, until the started call can go on.
+    void rest();
 
   private:
     /// Calls whose pieces go through all of the blocks (SegmentGroup::piece_slot) ask for so much.

@@ -21,7 +21,8 @@ namespace {
 /// Vector is one vector that is summed again and again.
 struct Vector {
     int count = 0;
-    std::unique_ptr<HostsSum> sum;
+    std::unique_ptr<Executor> between;  ///< null on ranks that are no leaders
+    std::unique_ptr<HostsSum> sum = std::make_unique<HostsSum>();
     std::vector<float> data;
     bool is_over = false;
     Status outcome;
@@ -52,7 +53,6 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
         Vector made;
         made.count = count;
         made.data.resize(static_cast<std::size_t>(count));
-        std::unique_ptr<Executor> executor;
         if (hosts_->is_leader()) {
             CallKey key;
             key.type = ElementType::f32;
@@ -62,10 +62,9 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
             key.compress = compress;
             auto call = hosts_->plans().plan_apart(between_->tree->tree, between_->settings, key);
             EXPECT_TRUE(call.ok());
-            executor = std::move((*call)->take_executor({})).value();
+            made.between = std::move((*call)->take_executor({})).value();
             calls_.push_back(std::move(call).value());
         }
-        made.sum = std::make_unique<HostsSum>(*hosts_, std::move(executor), nullptr);
         return made;
     }
 
@@ -78,10 +77,16 @@ class EngineHostsTest : public testing::TestWithParam<Hosts> {
         for (std::size_t i = 0; i < vector.data.size(); ++i) vector.data[i] = value(rank_, i, turn);
         const CallShape shape = classify(vector.count, MPI_FLOAT, MPI_SUM).shape;
         vector.is_over = false;
-        vector.sum->start(binding_of({MPI_IN_PLACE, vector.data.data(), vector.count, MPI_FLOAT,
-                                      MPI_SUM, MPI_COMM_WORLD},
-                                     shape),
-                          shape);
+        HostsSum::Call call{.lanes = hosts_->lanes(),
+                            .binding = binding_of({MPI_IN_PLACE, vector.data.data(), vector.count,
+                                                   MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD},
+                                                  shape),
+                            .shape = shape,
+                            .between = vector.between.get(),
+                            .leaves_steps = true};
+        if (vector.between != nullptr) call.binding.numbers = &hosts_->plans().numbers();
+        vector.sum->start(call);
+        vector.sum->come_down();
     }
 
     /// Advances all sums to their end, in an order of this rank's own, with rests.
