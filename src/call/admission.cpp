@@ -152,7 +152,7 @@ void Admission::pass_by_size() {
     if (entry().offered && call_.shape.count == 0 && !has(kind(), CallTrait::no_buffers))
         shape_reason_ = PassReason::empty_vector;
     else if (has(kind(), CallTrait::only_one_host) &&
-             OneHost::is_slower(kind(), call_.shape, rank_count_of(call_.arguments.comm)))
+             HostMemory::is_slower(kind(), call_.shape, rank_count_of(call_.arguments.comm)))
         shape_reason_ = PassReason::slower_on_one_host;
 }
 
@@ -251,8 +251,8 @@ void Admission::find_context_of_offer(bool may_attach) {
     const bool is_lossy_kind = sums_over_tree() && may_be_lossy(process_settings(), call_.shape);
     const bool has_shape = shape_reason_ == PassReason::none;
     const bool is_routed_once = !entry().sets_up();
-    const bool is_long =
-        gathers() && OneHost::is_slower(kind(), call_.shape, rank_count_of(call_.arguments.comm));
+    const bool is_long = gathers() && HostMemory::is_slower(kind(), call_.shape,
+                                                            rank_count_of(call_.arguments.comm));
     const bool fits_one_host = is_routed_once && !is_lossy_kind && !is_long &&
                                (kind() == CallKind::allreduce || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(

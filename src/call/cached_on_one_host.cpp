@@ -26,8 +26,8 @@ bool passes_for_now(AttachAccount& account, const Entry& entry, const CallShape&
 /// Returns why the MPI library does the call whoever its communicator is, by its size alone.
 PassReason reason_by_size(CallKind kind, const CallShape& shape, int ranks) {
     if (shape.count == 0 && !has(kind, CallTrait::no_buffers)) return PassReason::empty_vector;
-    return OneHost::is_slower(kind, shape, ranks) ? PassReason::slower_on_one_host
-                                                  : PassReason::none;
+    return HostMemory::is_slower(kind, shape, ranks) ? PassReason::slower_on_one_host
+                                                     : PassReason::none;
 }
 
 /// Returns whether nothing about this rank's buffers needs a closer look.

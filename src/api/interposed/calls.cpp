@@ -182,9 +182,22 @@ int offer_call<CallKind::reduce>(const GC_Call* call, int* code) noexcept {
                                           : offer(entry, arguments, code);
 }
 
-template int offer_call<CallKind::allreduce>(const GC_Call* call, int* code) noexcept;
-template int offer_call<CallKind::reduce_scatter_block>(const GC_Call* call, int* code) noexcept;
-template int offer_call<CallKind::barrier>(const GC_Call* call, int* code) noexcept;
-template int offer_call<CallKind::bcast>(const GC_Call* call, int* code) noexcept;
+namespace {
+
+template <CallKind kind>
+constexpr Offer offer_of() {
+    if constexpr (row_of(kind).function.empty())
+        return nullptr;
+    else
+        return offer_call<kind>;
+}
+
+}  // namespace
+
+const std::array<Offer, call_kind_count> offers = {
+#define GC_KIND(CONSTANT, name, ...) offer_of<CallKind::name>(),
+#include "base/call_kinds.def"
+#undef GC_KIND
+};
 
 }  // namespace gradcoll

@@ -29,38 +29,30 @@ int request_to_fortran(const void* request) noexcept {
     return number_of(*static_cast<const MPI_Request*>(request));
 }
 
-using Offer = int (*)(const GC_Call* call, int* code);
-template <CallKind kind>
-constexpr Offer offer_of() {
-    if constexpr (row_of(kind).function.empty())
-        return nullptr;
-    else
-        return offer_call<kind>;
+/// Makes what libgradcoll_pmpi may call. It includes conversions of Fortran's handles, which only
+/// the MPI library can make.
+GC_Interposer_table make_table() {
+    GC_Interposer_table table = {
+        .offer = {},
+        .started = requests_started,
+        .freeing = request_freeing,
+        .go_on = []() noexcept { return make_progress_for_waiting_program() ? 1 : 0; },
+        .info_was_set = info_was_set,
+        .dup_begins = dup_begins,
+        .dup_has_begun = dup_has_begun,
+        .pcontrol = pcontrol,
+        .comm_of_fortran = [](int handle) noexcept { return bits_of(comm_of_number(handle)); },
+        .datatype_of_fortran =
+            [](int handle) noexcept { return bits_of(datatype_of_number(handle)); },
+        .op_of_fortran = [](int handle) noexcept { return bits_of(op_of_number(handle)); },
+        .info_of_fortran = [](int handle) noexcept { return bits_of(info_of_number(handle)); },
+        .request_of_fortran =
+            [](int handle) noexcept { return bits_of(request_of_number(handle)); },
+        .request_to_fortran = request_to_fortran,
+    };
+    std::copy(offers.begin(), offers.end(), table.offer);
+    return table;
 }
-
-/// The table is what libgradcoll_pmpi may call. It includes conversions of Fortran's handles, which
-/// only the MPI library can make.
-constexpr GC_Interposer_table table = {
-    .offer =
-        {
-#define GC_KIND(CONSTANT, name, ...) offer_of<CallKind::name>(),
-#include "base/call_kinds.def"
-#undef GC_KIND
-        },
-    .started = requests_started,
-    .freeing = request_freeing,
-    .go_on = []() noexcept { return make_progress_for_waiting_program() ? 1 : 0; },
-    .info_was_set = info_was_set,
-    .dup_begins = dup_begins,
-    .dup_has_begun = dup_has_begun,
-    .pcontrol = pcontrol,
-    .comm_of_fortran = [](int handle) noexcept { return bits_of(comm_of_number(handle)); },
-    .datatype_of_fortran = [](int handle) noexcept { return bits_of(datatype_of_number(handle)); },
-    .op_of_fortran = [](int handle) noexcept { return bits_of(op_of_number(handle)); },
-    .info_of_fortran = [](int handle) noexcept { return bits_of(info_of_number(handle)); },
-    .request_of_fortran = [](int handle) noexcept { return bits_of(request_of_number(handle)); },
-    .request_to_fortran = request_to_fortran,
-};
 
 /// Returns how often to repeat a look in vain, so that it sees what all other ranks have done
 /// before a call that was served: MPICH takes in one message a look. More than eight would take
@@ -106,6 +98,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     // Does here, not in the program's first call, what takes long the first time.
     space_of(gate);
     this_host();
+    static const GC_Interposer_table table = make_table();
     return &table;
 } catch (...) {
     log(LogLevel::warn, "the interposer stays away: {}", status_of_current_exception().message());

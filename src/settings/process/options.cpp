@@ -1,5 +1,8 @@
 // settings/process/options.cpp - how the process behaves: cores, devices, checks, the
 // interposer, the settings themselves: names and texts.
+#include <string>
+
+#include "base/call_kind.hpp"
 #include "base/option_check.hpp"
 #include "base/option_table.hpp"
 #include "base/text.hpp"
@@ -18,6 +21,21 @@ Status check_device(const OptionInfo& row, std::string_view text) {
 
 Status check_bytes(const OptionInfo& row, std::string_view text) {
     return parse_bytes(text).ok() ? Status() : bad_value(row.variable, text, row.allowed);
+}
+
+/// Returns the calls of unchanged programs, as messages list them.
+std::string_view calls_to_intercept() {
+    static const std::string words = [] {
+        std::string all = "comma separated:";
+        for (const CallKindRow& row : call_kind_rows) {
+            if (row.function.empty()) continue;
+            all.append(" ").append(row.name).append(",");
+            if (row.name == "allgather") all += " allgather_one_host,";
+        }
+        all.pop_back();
+        return all;
+    }();
+    return words;
 }
 
 }  // namespace
@@ -104,9 +122,7 @@ OptionInfo intercept_option_row() {
         .default_value =
             "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,"
             "allgather_one_host,barrier,reduce",
-        .allowed =
-            "comma separated: allreduce, iallreduce, allreduce_init, reduce_scatter_block, "
-            "reduce_scatter, allgather, allgather_one_host, barrier, bcast, reduce",
+        .allowed = calls_to_intercept(),
         .help =
             "MPI calls that the interposer may serve; allgather_one_host: only through the memory "
             "of one host",

@@ -134,6 +134,21 @@ HostMemory::HostMemory(const CommIdentity& comm, std::unique_ptr<SharedSegment> 
     }
 }
 
+bool HostMemory::is_slower(CallKind kind, const CallShape& shape, int rank_count) {
+    const std::uint64_t bytes = shape.size_bytes();
+    const bool are_two = rank_count == 2;
+    switch (kind) {
+        case CallKind::allgather:
+            return are_two && bytes / 2 > (32 << 10);
+        case CallKind::bcast:
+            return are_two ? bytes > (8 << 10) : bytes < 512 || bytes > (64 << 10);
+        case CallKind::reduce:
+            return !are_two && (bytes < 128 || bytes > (16 << 10));
+        default:
+            return false;
+    }
+}
+
 Status HostMemory::run(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
     if (kind != CallKind::allreduce) return run_other(kind, binding, shape, root);
     if (allreduce_.uses_blocks(shape.size_bytes()))

@@ -67,6 +67,11 @@ class HostMemory {
                                                     const OneHostChoices& choices);
     HostMemory(const CommIdentity& comm, std::unique_ptr<SharedSegment> segment,
                const OneHostChoices& choices);
+    /// Returns whether the MPI library was measured to do calls of the kind and length faster. It
+    /// copies long vectors once from process to process, its tree of short messages keeps fewer of
+    /// many ranks waiting (docs/decisions/018-more-collectives.md), and more than two ranks copy
+    /// into caches that are shared.
+    static bool is_slower(CallKind kind, const CallShape& shape, int rank_count);
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
 

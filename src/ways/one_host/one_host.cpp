@@ -52,21 +52,6 @@ void OneHost::settings_changed(const std::shared_ptr<const DiscoveredTree>&) {
         may_open_ ? one_host_element_bytes(comm_.rank_count(), settings_.current()) : 0;
 }
 
-bool OneHost::is_slower(CallKind kind, const CallShape& shape, int rank_count) {
-    const std::uint64_t bytes = shape.size_bytes();
-    const bool are_two = rank_count == 2;
-    switch (kind) {
-        case CallKind::allgather:
-            return are_two && bytes / 2 > (32 << 10);
-        case CallKind::bcast:
-            return are_two ? bytes > (8 << 10) : bytes < 512 || bytes > (64 << 10);
-        case CallKind::reduce:
-            return !are_two && (bytes < 128 || bytes > (16 << 10));
-        default:
-            return false;
-    }
-}
-
 /// Where only the progress thread ends the operation, only long vectors are worth the times that it
 /// is scheduled, if the MPI library may add the others.
 bool OneHost::may_start(const CallShape& shape) const {
@@ -82,7 +67,7 @@ bool OneHost::may_start(const CallShape& shape) const {
 WayOffer OneHost::offers(const WayQuestion& question) {
     const CallShape& shape = question.shape;
     const bool fits = collective_of(question.kind) == Collective::allreduce || !shape.by_mpi();
-    if (!fits || is_slower(question.kind, shape, comm_.rank_count())) return {};
+    if (!fits || HostMemory::is_slower(question.kind, shape, comm_.rank_count())) return {};
     const bool is_there = question.waits() ? open() : may_start(shape);
     return {.exact = is_there && takes(shape)};
 }

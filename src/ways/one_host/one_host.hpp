@@ -91,11 +91,6 @@ class OneHost final : public Way {
     /// Advances an operation; it is idle also while it is not its turn. Errors end it: those of
     /// allreduce().
     Result<Progress> advance(const Operation& operation);
-    /// Returns whether the MPI library was measured to do calls of the kind and length faster. It
-    /// copies long vectors once from process to process, its tree of short messages keeps fewer of
-    /// many ranks waiting (docs/decisions/018-more-collectives.md), and more than two ranks copy
-    /// into caches that are shared.
-    static bool is_slower(CallKind kind, const CallShape& shape, int rank_count);
     /// Returns whether this way takes an exact allreduce that cannot wait for other ranks: the
     /// memory must be there already. All ranks get the same answer.
     bool may_start(const CallShape& shape) const;
