@@ -172,19 +172,6 @@ int check(const Options& options) {
     return 0;
 }
 
-int validate() {
-    const auto rows = published_rows();
-    if (!rows.ok()) return refuse(rows.status(), failure);
-    const auto times = published_step_times();
-    if (!times.ok()) return refuse(times.status(), failure);
-    std::fputs((published_report(*rows) + step_times_report(*times)).c_str(), stdout);
-    const auto holds = [](const auto& row) { return row.holds(); };
-    return std::all_of(rows->begin(), rows->end(), holds) &&
-                   std::all_of(times->begin(), times->end(), holds)
-               ? 0
-               : failure;
-}
-
 int body(int argc, char** argv) {
     const auto line = parse_command_line(argc, argv);
     if (!line.run) {
@@ -198,8 +185,6 @@ int body(int argc, char** argv) {
             return layers(line.options);
         case Mode::check:
             return check(line.options);
-        case Mode::validate:
-            return validate();
         case Mode::plan:
             break;
     }

@@ -22,7 +22,6 @@ constexpr const char* examples = R"help(Examples:
   gradcoll move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
                                           beside what those need who count layers
   gradcoll move --check plan.json         whether a plan is right: exit status 0, or 1 and what is wrong
-  gradcoll move --validate                published memory of four models, and times of 1,280 steps, beside ours
 
 MODEL is in our own form, a config.json of Hugging Face (docs/mover.md lists the families), a trace of PyTorch's profiler
 or an execution trace. PARALLEL may also be the settings of DeepSpeed or Megatron-LM, and all three files Calculon's or
@@ -32,7 +31,7 @@ vTrain's. docs/mover.md and docs/schemas describe all files.
 /// Raw holds the options as typed.
 struct Raw {
     std::string device_memory, kinds = "activations,optimizer", least = "1M", rules = "ours";
-    bool validate = false, smallest = false, layers = false;
+    bool smallest = false, layers = false;
 };
 
 void declare(OptionParser& app, Options& options, Raw& raw) {
@@ -108,12 +107,9 @@ void declare(OptionParser& app, Options& options, Raw& raw) {
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);
-    auto* check = app.add_option("--check", options.plan, "check the plan of FILE instead")
-                      ->excludes(model)
-                      ->type_name("FILE");
-    app.add_flag("--validate", raw.validate, "published figures beside ours instead")
+    app.add_option("--check", options.plan, "check the plan of FILE instead")
         ->excludes(model)
-        ->excludes(check);
+        ->type_name("FILE");
     app.footer(examples);
 }
 
@@ -169,14 +165,13 @@ Problem read_rules(const OptionParser& app, const std::string& list, Options& op
 }
 
 Problem read(const OptionParser& app, const Raw& raw, Options& options) {
-    if (raw.validate) options.mode = Mode::validate;
     if (app.count("--check") > 0) options.mode = Mode::check;
     if (options.mode != Mode::plan) return std::nullopt;
     if (raw.smallest) options.mode = Mode::smallest;
     if (raw.layers) options.mode = Mode::layers;
     if (app.count("--model") == 0)
-        return "--model, --parallel and --cluster say what to plan, --check and --validate do "
-               "without; gradcoll move --help shows more";
+        return "--model, --parallel and --cluster say what to plan, --check does without; gradcoll "
+               "move --help shows more";
     if (!options.out.empty() && !options.out.ends_with(".json") && !options.out.ends_with(".csv"))
         return fmt::format("--out {}: allowed are names that end with .json or .csv",
                            gradcoll::printable(options.out));

@@ -10,7 +10,7 @@
 
 namespace gradcoll::move {
 
-enum class Mode { plan, smallest, layers, check, validate };
+enum class Mode { plan, smallest, layers, check };
 
 struct Options {
     Mode mode = Mode::plan;

@@ -193,19 +193,6 @@ std::string smallest_report(const Scene& scene, const std::vector<RuleRows>& rul
     return text;
 }
 
-std::string published_report(const std::vector<PublishedRow>& rows) {
-    std::string text = fmt::format("{:<7}{:<44}{:>11}{:>9} {:<11}{:>8}{:>9}\n", "model", "figure",
-                                   "published", "ours", "", "error", "allowed");
-    for (const PublishedRow& row : rows)
-        fmt::format_to(std::back_inserter(text),
-                       "{:<7}{:<44}{:>11.2f}{:>9.2f} {:<11}{:>6.2f} %{:>7.1f} %{}\n", row.model,
-                       row.what, row.published, row.ours, row.unit, 100 * row.error,
-                       100 * row.allowed, row.holds() ? "" : "  TOO FAR OFF");
-    return text +
-           "\nKorthikanti et al., arXiv 2205.05198, Figures 1 and 7: four models on A100, "
-           "tensor parallelism 8; the layers alone, without embedding and head.\n";
-}
-
 std::string measured_report(const Scene& scene, const std::string& path,
                             const MeasuredPeak& measured) {
     MemoryPeak ours;
@@ -228,20 +215,6 @@ std::string measured_report(const Scene& scene, const std::string& path,
            (measured.of_step_in.empty() ? std::string()
                                         : fmt::format("  (the latter was measured in {})\n",
                                                       printable(measured.of_step_in)));
-}
-
-std::string step_times_report(const std::vector<StepTimes>& groups) {
-    std::string text = fmt::format("\n{:<26}{:>6}{:>12}{:>8}{:>10}\n", "time of a step", "rows",
-                                   "mean error", "worst", "allowed");
-    for (const StepTimes& group : groups)
-        fmt::format_to(std::back_inserter(text), "{:<26}{:>6}{:>10.2f} %{:>6.1f} %{:>8.1f} %{}\n",
-                       group.pipeline == 0 ? std::string("all")
-                                           : fmt::format("pipeline of {}", group.pipeline),
-                       group.rows, 100 * group.mean_error, 100 * group.worst_error,
-                       100 * group.allowed, group.holds() ? "" : "  TOO FAR OFF");
-    return text +
-           "\nBang et al., vTrain (MICRO'24), data/ground_truth_single.csv: GPT models in up to "
-           "eight A100. Operators take what 160 of the rows say; the others are simulated.\n";
 }
 
 }  // namespace gradcoll::move

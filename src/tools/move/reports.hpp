@@ -9,8 +9,6 @@
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
 #include "mover/profile/measured_peak.hpp"
-#include "mover/validate/published.hpp"
-#include "mover/validate/step_times.hpp"
 
 namespace gradcoll::move {
 
@@ -39,9 +37,5 @@ struct RuleRows {
 /// Returns a line for each slowdown, with a column for each rule.
 std::string smallest_report(const gradcoll::mover::Scene& scene,
                             const std::vector<RuleRows>& rules);
-
-std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
-/// Compares published times of steps with ours.
-std::string step_times_report(const std::vector<gradcoll::mover::StepTimes>& groups);
 
 }  // namespace gradcoll::move

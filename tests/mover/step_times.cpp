@@ -1,5 +1,5 @@
-// mover/validate/step_times.cpp - see step_times.hpp.
-#include "mover/validate/step_times.hpp"
+// tests/mover/step_times.cpp - see published.hpp.
+#include "mover/published.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "mover/analysis/build.hpp"
 #include "mover/analysis/timeline.hpp"
 #include "mover/input/any_form.hpp"
-#include "mover/validate/vtrain_times.hpp"
+#include "mover/vtrain_times.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -1,7 +1,7 @@
-// mover/validate/vtrain_times.cpp - measured iteration times of VIA-Research/vTrain,
+// tests/mover/vtrain_times.cpp - measured iteration times of VIA-Research/vTrain,
 // data/ground_truth_single.csv (Bang et al., MICRO'24; MIT license): GPT models in up to eight A100
 // of one node, in units of ten microseconds.
-#include "mover/validate/vtrain_times.hpp"
+#include "mover/vtrain_times.hpp"
 
 namespace gradcoll::mover {
 

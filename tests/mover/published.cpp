@@ -1,5 +1,5 @@
-// mover/validate/published.cpp - see published.hpp.
-#include "mover/validate/published.hpp"
+// tests/mover/published.cpp - see published.hpp.
+#include "mover/published.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-// mover/validate/vtrain_times.hpp - the measured numbers behind step_times.hpp.
+// tests/mover/vtrain_times.hpp - the measured numbers behind step_times.cpp.
 #pragma once
 
 #include <array>
