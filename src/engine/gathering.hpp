@@ -59,7 +59,6 @@ class Gathering {
     /// Returns the gradient of a number that was given.
     const GatheredGradient& numbered(std::uint32_t number) const { return *by_number_[number]; }
     std::uint32_t next_number() const { return static_cast<std::uint32_t>(by_number_.size()); }
-    std::size_t gradient_count() const { return gradients_.size(); }
 
     /// Returns a line for people for each gradient that some member has had ready for `after_ns`
     /// and others have not. It comes again only when it waits for as long again.

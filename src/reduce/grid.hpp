@@ -17,12 +17,6 @@ inline constexpr std::size_t grid_block_elems = 256;
 /// So many contributions can be added.
 inline constexpr std::int64_t most_grid_contributions = std::int64_t{1} << 16;
 
-/// Returns whether sums of the type can be made on a grid: it is a floating-point type.
-constexpr bool has_grid(ElementType type) {
-    return type == ElementType::f16 || type == ElementType::bf16 || type == ElementType::f32 ||
-           type == ElementType::f64;
-}
-
 /// Returns what sums all contributions at once, by reduce_many(): its sources must be all of them,
 /// from the first element of a block of the vector on. It has no partial sums.
 Reducer grid_reducer(ElementType type);
