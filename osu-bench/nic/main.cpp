@@ -20,7 +20,7 @@
 #include "base/mpi/mpi.hpp"
 #include "command_line/option_parser.hpp"
 #include "gradcoll/gradcoll.h"
-#include "nic/ask.hpp"
+#include "nic/control.hpp"
 #include "nic/directory.hpp"
 #include "summary.hpp"
 

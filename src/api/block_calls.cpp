@@ -1,6 +1,6 @@
 // GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
 // layout.
-#include "call/blocks.hpp"
+#include "call/blocking.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {

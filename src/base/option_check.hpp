@@ -1,6 +1,7 @@
 // base/option_check.hpp - common checks of values, for rows of the table of settings.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -11,9 +12,15 @@ namespace gradcoll {
 
 /// Checks that the text is one of the words that the row lists as allowed, with commas. Errors:
 /// invalid_argument, see bad_value().
-Status check_word(const OptionInfo& row, std::string_view text);
+inline Status check_word(const OptionInfo& row, std::string_view text) {
+    const auto words = split_at_commas(row.allowed);
+    const bool listed = std::find(words.begin(), words.end(), text) != words.end();
+    return listed ? Status() : bad_value(row.variable, text, row.allowed);
+}
 /// Checks for such a word, or another spelling of on and off.
-Status check_word_or_switch(const OptionInfo& row, std::string_view text);
+inline Status check_word_or_switch(const OptionInfo& row, std::string_view text) {
+    return parse_switch(text).ok() ? Status() : check_word(row, text);
+}
 
 template <std::int64_t min, std::int64_t max>
 Status check_number(const OptionInfo& row, std::string_view text) {

@@ -10,7 +10,6 @@
 #include "base/log.hpp"
 #include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
-#include "call/claims.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/residual_handle.hpp"
 #include "comm/unused_codec.hpp"

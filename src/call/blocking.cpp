@@ -9,7 +9,6 @@
 #include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
-#include "call/packed_allreduce.hpp"
 #include "call/tolerance/tolerance.hpp"
 #include "call/tolerance/wide_sum.hpp"
 

@@ -1,4 +1,6 @@
-// call/blocking.hpp - operations from begin to end, while the caller waits.
+// call/blocking.hpp - calls from begin to end, while the caller waits, each by the way of its
+// route: allreduces (blocking.cpp; packed_allreduce.cpp), those in MPI's block layout or with a
+// root (blocks.cpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,5 +39,21 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments);
 /// reason `why`. Calls of other ranks that wait for this one end with peer_failed, naming it and
 /// the reason, unless they wait in the MPI library.
 void refuse_allreduce(const Call& call, const Status& why);
+
+/// Runs and counts an admitted blocking call that does not pass.
+Status run_call(const Call& call);
+
+/// Does what refuse_allreduce() or refuse_nonblocking() does, for a call of any kind. For a request
+/// that is set up for an unchanged program it does what agree_on_arguments() does.
+void refuse_call(const Call& call, const Status& why);
+
+/// Runs the call on host memory, over one host; what lies in the gaps of the result's datatype
+/// stays as it is. Allocates for vectors of more than 1 KiB. Errors: those of OneHost::allreduce()
+/// and pack(), and out_of_memory; the other ranks are told.
+Status run_packed_on_host(CommContext& context, const CallArguments& arguments,
+                          const CallShape& shape);
+/// Runs an admitted call, whose buffers may be in any memory. Errors: those of run_packed_on_host()
+/// and of devices.
+Status run_packed(const Call& call);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-#include "call/blocks.hpp"
+#include "call/blocking.hpp"
 
 #include <cstring>
 #include <functional>
@@ -6,7 +6,6 @@
 #include <new>
 
 #include "call/anywhere/integer_reduction.hpp"
-#include "call/blocking.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/host_buffer.hpp"
 #include "call/nonblocking_call.hpp"

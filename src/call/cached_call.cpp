@@ -11,7 +11,6 @@
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/nonblocking_call.hpp"
-#include "call/packed_allreduce.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "observe/comm_statistics.hpp"
 #include "ways/route.hpp"

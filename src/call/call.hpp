@@ -86,6 +86,10 @@ struct Call {
 /// an input that overlaps the output, and with gc_check=collective.
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint = {});
 
+/// Returns what ranks compare of their calls (gc_check=collective): as many claims for every kind
+/// of call, as ranks may have made different ones. `complaint` is what this rank found wrong with
+/// its arguments; `aliased` is why the MPI library would refuse its buffers, which are one.
+std::vector<Claim> claims_of(const Call& call, const Status& complaint, PassReason aliased);
 /// Returns what ranks that set up a request must have alike. Datatypes and ops are compared by what
 /// they mean, as a datatype has many names.
 std::vector<Claim> request_claims(const Call& call);

@@ -1,4 +1,4 @@
-#include "call/claims.hpp"
+#include "call/call.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "call/packed_allreduce.hpp"
+#include "call/blocking.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include "fabric/host_list.hpp"
 #include "fabric/switch_graph.hpp"
 #include "fabric/switch_levels.hpp"
-#include "fabric/virtual_switches.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,4 +1,4 @@
-#include "fabric/virtual_switches.hpp"
+#include "fabric/switch_levels.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/status.hpp"
 #include "nic/layout.hpp"
 
 namespace gradcoll {
@@ -153,5 +154,8 @@ Status send_packet(int socket, const Packet& packet,
 /// Receives a packet, for which it waits as long as the socket says. Errors: transport, likewise;
 /// corrupt for a packet that is longer than all.
 Result<NicReceived> receive_packet(int socket);
+
+/// Returns JSON. Errors: io if there is no agent, or it is another user's; transport, corrupt.
+Result<std::string> status_of_nic_agent(const std::string& directory);
 
 }  // namespace gradcoll

@@ -9,7 +9,7 @@
 
 #include "compress/frame.hpp"
 #include "nic/sum_note.hpp"
-#include "nic/transport/message_note.hpp"
+#include "nic/transport/nic_wires.hpp"
 
 namespace gradcoll {
 namespace {

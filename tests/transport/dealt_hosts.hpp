@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "nic/ask.hpp"
+#include "nic/control.hpp"
 #include "nic/transport/nic_meeting.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/routed/routed_channel.hpp"

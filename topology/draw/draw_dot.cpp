@@ -4,7 +4,6 @@
 
 #include "topology/draw/draw.hpp"
 #include "topology/draw/picture.hpp"
-#include "topology/draw/style.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {

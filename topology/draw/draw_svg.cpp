@@ -9,7 +9,6 @@
 #include "base/markup.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/draw/picture.hpp"
-#include "topology/draw/style.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {

@@ -1,5 +1,5 @@
 // topology/draw/style.cpp - see style.hpp.
-#include "topology/draw/style.hpp"
+#include "topology/draw/picture.hpp"
 
 #include <fmt/format.h>
 

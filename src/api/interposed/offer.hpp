@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "attach/presence.hpp"
-#include "call/blocks.hpp"
+#include "call/blocking.hpp"
 #include "call/cached_call.hpp"
 #include "call/call.hpp"
 #include "mpi/boundary.hpp"

@@ -9,7 +9,6 @@
 #include "collectives/predict/model.hpp"
 #include "comm/unused_codec.hpp"
 #include "ways/codec_use.hpp"
-#include "ways/hosts/between_hosts.hpp"
 #include "ways/hosts/several_hosts.hpp"
 #include "ways/learn/link_timing.hpp"
 #include "ways/route.hpp"

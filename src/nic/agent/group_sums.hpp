@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nic/agent/counters.hpp"
 #include "nic/agent/member.hpp"
+#include "nic/agent/status.hpp"
 #include "nic/coded_frame.hpp"
 #include "reduce/reducer.hpp"
 

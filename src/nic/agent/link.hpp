@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "nic/agent/counters.hpp"
 #include "nic/agent/group_sums.hpp"
 #include "nic/agent/member.hpp"
 #include "nic/agent/poller.hpp"
+#include "nic/agent/status.hpp"
 #include "nic/coded_frame.hpp"
 
 namespace gradcoll {

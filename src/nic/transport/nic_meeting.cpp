@@ -11,7 +11,6 @@
 #include "base/hash.hpp"
 #include "base/mpi/host_comm.hpp"
 #include "nic/coded_frame.hpp"
-#include "nic/transport/start_agent.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,5 +1,5 @@
 // nic/transport/nic_meeting.hpp - the ranks of a communicator and the agents of their hosts become
-// a group.
+// a group; where no agent runs one is started (GC_NIC=auto).
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
+#include "base/status.hpp"
 #include "nic/transport/nic_channel.hpp"
 
 namespace gradcoll {
@@ -35,5 +36,10 @@ Result<NicPlacement> nic_placement(MPI_Comm comm);
 /// 0 if they do not, and the same on all ranks. `comm` has to outlive the channel.
 Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPlacement& placement,
                                                      std::size_t least_summed_bytes = 0);
+
+/// Runs the gc_nicd of this library's installation in the background, with a socket in `directory`;
+/// it ends some time after its last rank has left. Returns when it listens. Errors: io, with what
+/// is wrong.
+Status start_nic_agent(const std::string& directory);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-#include "nic/transport/start_agent.hpp"
+#include "nic/transport/nic_meeting.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

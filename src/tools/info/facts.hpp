@@ -2,6 +2,7 @@
 // Needs no MPI.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,15 @@ std::string settings_json(const std::vector<GC_Setting>& rows);
 
 /// Returns a line for each variable or line that is ignored, and why.
 std::string ignored_text();
+
+/// Returns a sentence on names of the MPI library for intercepted calls that the interposer does
+/// not know; empty if there are none, or if there is no interposer: preloaded, or installed beside
+/// libgradcoll. Names of Fortran are among them where its library is in this process.
+std::string uncovered_names_hint();
+
+/// Returns some lines on the NIC agent of this host and user: whether it runs, and its state.
+std::string nic_agent_text();
+/// Returns the same as `gc_nicd --status` prints it; without an agent an object that says why.
+nlohmann::ordered_json nic_agent_json();
 
 }  // namespace gradcoll::info

@@ -3,7 +3,6 @@
 
 #include "ask.hpp"
 #include "facts.hpp"
-#include "nic_agent.hpp"
 
 namespace gradcoll::info {
 namespace {

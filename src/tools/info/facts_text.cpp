@@ -10,9 +10,7 @@
 #include "base/option_table.hpp"
 #include "base/text.hpp"
 #include "facts.hpp"
-#include "interposer.hpp"
 #include "names.hpp"
-#include "nic_agent.hpp"
 
 namespace gradcoll::info {
 namespace {

@@ -1,4 +1,4 @@
-#include "interposer.hpp"
+#include "facts.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
-#include "nic_agent.hpp"
+#include "facts.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/options.hpp"
-#include "nic/ask.hpp"
+#include "nic/control.hpp"
 #include "nic/directory.hpp"
 
 namespace gradcoll::info {

@@ -10,7 +10,6 @@
 #include "subject.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/text.hpp"
-#include "what_if.hpp"
 
 namespace gradcoll::plan {
 namespace {

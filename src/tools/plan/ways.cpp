@@ -10,7 +10,7 @@
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/model.hpp"
-#include "what_if.hpp"
+#include "reports.hpp"
 
 namespace gradcoll::plan {
 namespace {

@@ -1,4 +1,4 @@
-#include "what_if.hpp"
+#include "reports.hpp"
 
 #include <fmt/format.h>
 

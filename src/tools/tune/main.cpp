@@ -9,12 +9,29 @@
 
 #include "base/mpi/mpi.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
+#include "command_line/option_parser.hpp"
 #include "measures.hpp"
 #include "options.hpp"
 #include "tools/progress/progress.hpp"
 
 namespace gradcoll::tune {
 namespace {
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CommandLine line;
+    gradcoll::OptionParser app("Measures codecs, sums, links and shared memory, for GC_TUNING_FILE",
+                               "gradcoll tune");
+    app.add_option("-o,--out", line.options.out, "write the tuning into this file")
+        ->type_name("FILE");
+    app.add_flag("--quick", line.options.quick,
+                 "a second instead of half a minute: shows that it works, measures badly");
+    app.add_flag("--progress", line.options.progress,
+                 "say how far it is even if stderr is no terminal, as under most launchers");
+    app.footer(
+        "Start it with one rank a core or more: mpirun -n 4 gradcoll tune --out tuning.json");
+    app.parse_into(line, argc, argv);
+    return line;
+}
 
 // These are the percentages of a pass's time.
 constexpr double kernels_work = 40;

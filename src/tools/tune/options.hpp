@@ -22,6 +22,4 @@ struct Options {
 
 using CommandLine = gradcoll::CommandLine<Options>;
 
-CommandLine parse_command_line(int argc, const char* const* argv);
-
 }  // namespace gradcoll::tune

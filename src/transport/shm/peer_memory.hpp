@@ -3,6 +3,8 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <cerrno>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,13 @@ namespace gradcoll {
 /// read, or -errno.
 using ReadProcess = ssize_t (*)(pid_t process, std::uint64_t address, void* to,
                                 std::size_t size_bytes);
-ssize_t read_process(pid_t process, std::uint64_t address, void* to, std::size_t size_bytes);
+inline ssize_t read_process(pid_t process, std::uint64_t address, void* to,
+                            std::size_t size_bytes) {
+    const iovec local{to, size_bytes};
+    const iovec remote{reinterpret_cast<void*>(address), size_bytes};  // NOLINT: another's address
+    const ssize_t count = process_vm_readv(process, &local, 1, &remote, 1, 0);
+    return count >= 0 ? count : -errno;
+}
 
 /// PeerMemory says whether and how receivers read large messages straight from their senders.
 struct PeerMemory {

@@ -65,6 +65,24 @@ void write_mark(const CallShape& shape, int mark, std::byte* at) {
 
 }  // namespace
 
+Result<BetweenHosts> BetweenHosts::make(const DiscoveredTree& tree, const Settings& settings,
+                                        const std::vector<int>& leader_of) {
+    auto of_leaders = tree_of_leaders(tree.tree, leader_of);
+    if (!of_leaders) return of_leaders.status();
+    BetweenHosts between{{}, settings, false};
+    if (settings.schedule.empty()) {
+        const auto codecs =
+            settings.codecs().between_leaders(tree.tree, *of_leaders, leaders_in(leader_of));
+        between.has_lossy = codecs.has_value();
+        between.settings.level_codecs = codecs.value_or(HopCodecs{CodecId::exact});
+    } else {
+        between.has_lossy = true;  // a phase has one codec for all exchanges
+    }
+    between.tree = std::make_shared<const DiscoveredTree>(
+        DiscoveredTree{std::move(of_leaders).value(), tree.origin, {}});
+    return between;
+}
+
 bool allows_memory_inside_hosts(const Settings& settings) {
     return settings.inside_hosts == InsideHosts::memory && settings.shm_bytes > 0 &&
            settings.transports.allows(shm_transport_name) && !settings.chooses_plan();
@@ -129,9 +147,9 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
         groups_.emplace(std::move(groups).value());
         const CommIdentity& local = groups_->local;
         if (local.rank_count() > 1)
-            status = take(lane_.memory,
-                          host_memory_for(
-                              local, one_host_choices(local.rank_count(), settings_.current())));
+            status = take(
+                lane_.memory,
+                host_memory_for(local, one_host_choices(local.rank_count(), settings_.current())));
     }
     status = agreed(comm_.private_comm(), status);
     is_open_ = may_open_ = status.ok();

@@ -13,12 +13,26 @@
 #include "comm/host_groups.hpp"
 #include "mpi/request.hpp"
 #include "observe/comm_statistics.hpp"
-#include "ways/hosts/between_hosts.hpp"
+#include "settings/settings.hpp"
+#include "topology/sources/job/discover.hpp"
 #include "ways/hosts/hosts_sum.hpp"
 #include "ways/tree/comm_plans.hpp"
 #include "ways/way.hpp"
 
 namespace gradcoll {
+
+/// BetweenHosts says how the leaders of hosts are connected, and with what settings they plan.
+struct BetweenHosts {
+    std::shared_ptr<const DiscoveredTree> tree;  ///< tree of the leaders, in the order of their
+                                                 ///< ranks
+    Settings settings;
+    bool has_lossy = false;  ///< whether some exchange of leaders has a lossy codec
+
+    /// Makes it from the tree of all ranks; `leader_of` is that of HostGroups. Pure. Errors: those
+    /// of tree_of_leaders().
+    static Result<BetweenHosts> make(const DiscoveredTree& tree, const Settings& settings,
+                                     const std::vector<int>& leader_of);
+};
 
 /// Returns whether the settings leave it to the library how ranks of one host combine their
 /// vectors: shared memory is allowed, nobody chose exchanges, builder or chunks, and

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "comm/identified_comm.hpp"
-#include "ways/hosts/between_hosts.hpp"
 #include "ways/hosts/dealt_hosts.hpp"
+#include "ways/hosts/several_hosts.hpp"
 
 namespace gradcoll::test {
 namespace {

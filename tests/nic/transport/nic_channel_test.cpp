@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "nic/transport/message_note.hpp"
+#include "nic/transport/nic_wires.hpp"
 #include "transport/channel_contract.hpp"
 #include "transport/dealt_hosts.hpp"
 #include "transport/process_world.hpp"
