@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/plan/footprint.hpp"
+#include "collectives/plan/hazards.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll::verification {

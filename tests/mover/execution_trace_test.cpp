@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mover/listed_layers.hpp"
-#include "mover/profile/executed_step.hpp"
+#include "mover/profile/profiled_model.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -9,7 +9,7 @@
 #include "mover/profile/annotation_names.hpp"
 #include "mover/profile/gunzip.hpp"
 #include "mover/profile/measured_peak.hpp"
-#include "mover/profile/profiled_step.hpp"
+#include "mover/profile/profiled_model.hpp"
 
 namespace gradcoll::mover {
 namespace {

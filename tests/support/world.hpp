@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "collectives/plan/footprint.hpp"
+#include "collectives/plan/hazards.hpp"
 #include "collectives/plan/plan.hpp"
 #include "compress/frame.hpp"
 

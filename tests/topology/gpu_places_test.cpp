@@ -10,7 +10,7 @@
 #include "topology/outline.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/host/host_subtree.hpp"
-#include "topology/sources/host/hwloc_links.hpp"
+#include "topology/sources/host/hwloc_xml.hpp"
 #include "topology/sources/job/reports.hpp"
 
 namespace gradcoll {

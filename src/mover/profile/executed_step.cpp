@@ -1,5 +1,5 @@
-// mover/profile/executed_step.cpp - see executed_step.hpp.
-#include "mover/profile/executed_step.hpp"
+// mover/profile/executed_step.cpp - see profiled_model.hpp.
+#include "mover/profile/profiled_model.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,9 @@
-// mover/profile/profiled_file.cpp - see profiled_file.hpp.
-#include "mover/profile/profiled_file.hpp"
+// mover/profile/profiled_file.cpp - see profiled_model.hpp.
 
 #include <algorithm>
 #include <fstream>
 
-#include "mover/profile/executed_step.hpp"
+#include "mover/profile/profiled_model.hpp"
 
 namespace gradcoll::mover {
 

@@ -1,5 +1,5 @@
-// mover/profile/profiled_step.cpp - see profiled_step.hpp.
-#include "mover/profile/profiled_step.hpp"
+// mover/profile/profiled_step.cpp - see profiled_model.hpp.
+#include "mover/profile/profiled_model.hpp"
 
 #include <algorithm>
 #include <string>

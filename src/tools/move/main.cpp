@@ -15,7 +15,7 @@
 #include "mover/input/frameworks.hpp"
 #include "mover/input/tree_cluster.hpp"
 #include "mover/profile/measured_peak.hpp"
-#include "mover/profile/profiled_file.hpp"
+#include "mover/profile/profiled_model.hpp"
 #include "options.hpp"
 #include "reports.hpp"
 #include "tools/progress/progress.hpp"

@@ -1,5 +1,5 @@
-// topology/sources/host/hwloc_links.cpp - see hwloc_links.hpp.
-#include "topology/sources/host/hwloc_links.hpp"
+// topology/sources/host/hwloc_links.cpp - links between GPUs in the format.
+#include "topology/sources/host/hwloc_xml.hpp"
 
 #include <algorithm>
 #include <charconv>

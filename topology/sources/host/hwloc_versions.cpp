@@ -1,5 +1,5 @@
-// topology/sources/host/hwloc_versions.cpp - see hwloc_versions.hpp.
-#include "topology/sources/host/hwloc_versions.hpp"
+// topology/sources/host/hwloc_versions.cpp - versions 1 and 3 of the format, as version 2.
+#include "topology/sources/host/hwloc_xml.hpp"
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,6 @@
 
 #include "base/text.hpp"
 #include "topology/sources/host/bitmap.hpp"
-#include "topology/sources/host/hwloc_versions.hpp"
 
 namespace gradcoll {
 
