@@ -27,7 +27,8 @@ struct Forms {
     std::vector<const CodecMember*> members;
 
     Forms() {
-        for (const CodecId codec : all_codecs()) {
+        for (const CodecEntry& entry : codec_entries()) {
+            const auto codec = static_cast<CodecId>(entry.member->number);
             add({codec, {}, std::string(name_of(codec))});
             for (const auto& [parameter, parameters] : askings)
                 add({codec, parameters, std::string(name_of(codec)) + parameter});

@@ -85,7 +85,8 @@ std::span<const CodecId> all_codecs() {
     static const std::vector<CodecId> all = [] {
         std::vector<CodecId> codecs;
         for (const CodecEntry& entry : codec_entries())
-            codecs.push_back(static_cast<CodecId>(entry.member->number));
+            if (!entry.member->is_internal)
+                codecs.push_back(static_cast<CodecId>(entry.member->number));
         return codecs;
     }();
     return all;

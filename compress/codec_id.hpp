@@ -36,6 +36,7 @@ enum class CodecId : std::uint16_t {
     nm_2_4_int8 = 12,
     nm_1_4_int8 = 13,
     nm_2_4_int4 = 14,
+    grid = 16,
 };
 
 /// A CodecSet marks some codecs, by number_of().
@@ -49,11 +50,12 @@ constexpr CodecId plain(CodecId codec) {
     return CodecId{number_of(codec)};
 }
 
-/// Returns the codecs without parameters, in the order of the table; the first is `exact`.
+/// Returns the codecs that settings name, without parameters, in the order of the table; the first
+/// is `exact`.
 std::span<const CodecId> all_codecs();
 bool is_registered(CodecId codec);
-/// Returns the place of plain(codec) in all_codecs(). This and what follows need a registered
-/// codec.
+/// Returns the place of plain(codec) in the table, which begins with all_codecs(). This and what
+/// follows need a registered codec.
 std::size_t index_of(CodecId codec);
 
 /// Returns the codec with these parameters, the same id for the same parameters. Errors:

@@ -17,6 +17,7 @@ namespace {
 
 const CodecEntry* entry_named(std::string_view name) {
     for (const CodecEntry& entry : codec_entries()) {
+        if (entry.member->is_internal) continue;
         const auto& aliases = entry.member->aliases;
         if (entry.member->name == name ||
             std::find(aliases.begin(), aliases.end(), name) != aliases.end())

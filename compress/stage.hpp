@@ -53,6 +53,8 @@ struct CodecMember {
     TakenParameters takes = {};
     /// A codec that is told no tolerance then loses nothing, and is not worth its while.
     bool needs_tolerance = false;
+    /// The library takes it by itself, and no setting names it.
+    bool is_internal = false;
 };
 
 struct CodecStage;

@@ -127,6 +127,7 @@ CodecEntry form_of(const CodecEntry& codec, const CodecParameters& parameters) {
 std::string allowed_codecs() {
     std::string text;
     for (const auto& [stage, member] : codec_entries()) {
+        if (member->is_internal) continue;
         fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ", ", member->name);
         if (!member->aliases.empty())
             fmt::format_to(std::back_inserter(text), " ({})", fmt::join(member->aliases, ", "));

@@ -159,6 +159,18 @@ Status check_committed(CallKind kind, const CallArguments& a, MPI_Comm comm) {
     return {};
 }
 
+namespace {
+
+/// Returns the route of a sum of words. Where they leave hosts they are packed, which the MPI
+/// library cannot do: it is not tried.
+Route with_packed_words(Route route) {
+    const bool is_packed = route.goes(tree_way()) || route.goes(hosts_way());
+    route.key.compress = route.key.words = is_packed && !route.passes();
+    return route;
+}
+
+}  // namespace
+
 Route route_call(CommContext& context, CallKind kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
@@ -171,6 +183,7 @@ Route route_call(CommContext& context, CallKind kind, const CallArguments& a,
                                  .offers = context.offers({kind, shape})};
     if (!gathers(kind)) {
         const Route route = context.route(settings, shape, question);
+        if (manner.adds_words) return with_packed_words(route);
         return kind == CallKind::allreduce ? context.tried_route(route, shape) : route;
     }
     // The shape is one of bytes if nothing is compressed; else of elements of the type that a codec

@@ -38,6 +38,8 @@ Status check_committed(CallKind kind, const CallArguments& arguments, MPI_Comm c
 struct CallManner {
     bool feedback = false;
     bool always_exact = false;  ///< it must not be compressed whatever the codec
+    /// It adds words of sums on a grid, which are packed where they leave a host.
+    bool adds_words = false;
 };
 
 /// Returns where the call goes under the settings and at the step of its communicator, and counts

@@ -12,6 +12,7 @@
 #include "compress/encode_block.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packed_message.hpp"
+#include "compress/stages.hpp"
 #include "nic/corrupt.hpp"
 
 namespace gradcoll {
@@ -97,9 +98,9 @@ Result<std::span<const std::byte>> elements_of_plain(const Codec& codec,
 std::uint64_t digest_of_codecs() {
     Hash hash;
     hash.value(frame_version);
-    for (const CodecId codec : all_codecs()) {
-        const std::string_view name = name_of(codec);
-        hash.value(number_of(codec)).bytes(name.data(), name.size());
+    for (const CodecEntry& entry : codec_entries()) {
+        const std::string_view name = entry.member->name;
+        hash.value(entry.member->number).bytes(name.data(), name.size());
     }
     return hash.digest();
 }

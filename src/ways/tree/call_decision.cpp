@@ -16,6 +16,7 @@ constexpr std::int64_t device_chunk_bytes = 64 << 20;
 /// Returns the codecs of the settings, with exact in place of those that the element type cannot
 /// have.
 HopCodecs codecs_of(const Settings& settings, const CallKey& key) {
+    if (key.words) return HopCodecs::by_link(CodecId::exact, CodecId::grid);
     const HopCodecs wished = settings.schedule.empty() ? settings.codecs() : HopCodecs{key.phase};
     return wished.replaced([&](CodecId codec) { return supported(codec, key.type); });
 }

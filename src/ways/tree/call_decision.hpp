@@ -27,7 +27,10 @@ struct CallKey {
     CodecId phase = CodecId::exact;  ///< codec of the schedule's step, if there is a schedule
     bool in_place = false;
     bool feedback = false;
-    bool compress = false;  ///< whether the settings' codecs are used; else all is exact
+    bool compress = false;  ///< whether codecs are used, those of the settings; else all is exact
+    /// If this is set beside `compress`, the elements are words of sums on a grid, which are packed
+    /// between hosts without loss, whatever the settings are.
+    bool words = false;
     /// This is set if all vectors are in memory of devices that read each other.
     bool on_devices = false;
     std::uint32_t elem_bytes = 0;
