@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "call/anywhere/integer_reduction.hpp"
 #include "call/persistent_call.hpp"
 #include "mpi/boundary.hpp"
 #include "settings/info_keys.hpp"
@@ -72,6 +73,9 @@ Result<Settings> request_settings(const Call& call, MPI_Info info) {
     auto own = settings_in(info);
     if (!own) return own;
     GRADCOLL_TRY(check_codecs_fit(*own, call));
+    if (settings->anywhere)
+        GRADCOLL_TRY(check_same_anywhere(call.shape, call.pass_reason, call.arguments.op,
+                                         call.context->identity().rank_count()));
     return settings;
 }
 

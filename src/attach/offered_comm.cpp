@@ -1,5 +1,6 @@
 #include "attach/offered_comm.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -267,10 +268,34 @@ OfferedComm comm_for_info(MPI_Comm comm) {
     return found;
 }
 
+/// Takes the info of a communicator of one rank if it asks how sums are rounded; nothing else
+/// matters there.
+Status take_info_alone(MPI_Comm comm, MPI_Info info) {
+    const auto keys = gc_keys_of(info);
+    if (!keys) return keys.status();
+    const bool asks = std::any_of(keys->begin(), keys->end(), [](const std::string& key) {
+        const auto id = option_of_key(key);
+        return id && *id == OptionId::reproducible;
+    });
+    if (!asks) return {};
+    const auto context = context_of(comm);
+    return context ? take_info(**context, info) : context.status();
+}
+
 }  // namespace
 
+bool rounds_alone(MPI_Comm comm, bool offered) {
+    if (rank_count_of(comm) != 1) return false;
+    if (offered) take_info_that_waits(comm);
+    const auto context = attached_context(comm);
+    const bool is_attached = context && *context != nullptr;
+    return (is_attached ? (*context)->settings().current() : process_settings()).anywhere;
+}
+
 Status take_new_info(MPI_Comm comm, MPI_Info info) {
-    if (rank_count_of(comm) <= 1) return {};
+    const int rank_count = rank_count_of(comm);
+    if (rank_count == 1) return take_info_alone(comm, info);
+    if (rank_count < 1) return {};
     meet_if_new(comm);
     if (reason_not_to_ask(comm) != PassReason::none) return {};
     const auto keys = gc_keys_of(info);

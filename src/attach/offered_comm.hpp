@@ -68,6 +68,10 @@ struct OfferedComm {
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size);
 /// Takes the info that waits on the communicator (waiting_info.hpp), if any does. Collective.
 void take_info_that_waits(MPI_Comm comm);
+/// Returns whether a reduction on the communicator is one of a single rank that is to be rounded as
+/// that of many is (gc_reproducible=anywhere). `offered`: it is an unchanged program's call, and
+/// info may wait on the communicator.
+bool rounds_alone(MPI_Comm comm, bool offered);
 /// Takes the gc_* keys of `info`, which the program has put on the communicator or made it with. If
 /// any rank has some the communicator is attached, whatever the size of its calls. Ranks ask each
 /// other only on communicators that can ever use settings. Collective. Errors: transport.

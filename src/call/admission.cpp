@@ -225,11 +225,10 @@ void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
     const bool may_attach =
         entry().may_wait() && (complaint_.ok() || is_compared() || is_about_own_buffers());
-    // What one rank sums is rounded as what many do.
-    const bool sums_alone = is_anywhere() && rank_count_of(call_.arguments.comm) == 1;
+    const bool sums_alone = sums_over_tree() && rounds_alone(call_.arguments.comm, entry().offered);
     if (entry().offered && !sums_alone) return find_context_of_offer(may_attach);
-    auto found =
-        may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
+    auto found = may_attach || sums_alone ? context_of(call_.arguments.comm)
+                                          : attached_context(call_.arguments.comm);
     if (!found) {
         call_.error = found.status();
         return;
@@ -242,7 +241,8 @@ void Admission::find_context() {
     }
     if (!entry().sets_up()) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (call_.alone && (gathers() || !entry().may_wait() || call_.shape.is_packed))
+    const bool is_started = !entry().may_wait() && !sums_alone;
+    if (call_.alone && (gathers() || is_started || call_.shape.is_packed))
         comm_reason_ = PassReason::single_rank;
 }
 
@@ -324,8 +324,8 @@ void Admission::check_anywhere() {
     if (reason == PassReason::empty_vector) return;
     call_.error = check_same_anywhere(call_.shape, reason, call_.arguments.op,
                                       rank_count_of(call_.arguments.comm));
-    if (call_.error.ok() && is_anywhere_of_floats() && (entry().sets_up() || entry().with_residual))
-        call_.error = only_blocking_anywhere();
+    if (call_.error.ok() && is_anywhere_of_floats() && entry().with_residual)
+        call_.error = without_residual_anywhere();
 }
 
 /// Returns the reason to pass that comes first. The order is: wrong arguments, what all ranks know
@@ -351,7 +351,8 @@ PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
         return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
                                                     : PassReason::needs_one_host;
-    if (!entry().may_wait() && call_.context->settings().current().reproducible)
+    const Settings& settings = call_.context->settings().current();
+    if (!entry().may_wait() && settings.reproducible && !settings.anywhere)
         return PassReason::nonblocking_in_another_order;
     if (!entry().may_wait() && !call_.context->identity().all_ranks_have_threads())
         return PassReason::nonblocking_without_threads;
@@ -402,8 +403,7 @@ void Admission::find_way() {
     if (call_.passes() && entry().with_residual)
         call_.error = cannot_pass_with_residual(call_.pass_reason);
     if (call_.passes() && is_anywhere_of_floats() && call_.pass_reason == comm_reason_)
-        call_.error = {Code::unsupported,
-                       fmt::format("gc_reproducible=anywhere: {}", text_of(call_.pass_reason))};
+        call_.error = refused_anywhere(call_.pass_reason);
     if (call_.passes() || call_.alone) return;
     if (has(kind(), CallTrait::only_one_host)) {
         call_.route.way = &one_host_way();
@@ -421,8 +421,11 @@ void Admission::find_way() {
         else
             call_.pass_reason = call_.route.pass_reason;
     }
-    if (!call_.passes() && call_.route.needs_tree() && !is_anywhere_of_floats()) {
+    const bool is_settled = is_anywhere_of_floats() && !entry().sets_up();
+    if (!call_.passes() && call_.route.needs_tree() && !is_settled) {
         call_.pass_reason = way_out_of_tree();
+        if (call_.passes() && is_anywhere_of_floats())
+            call_.error = refused_anywhere(call_.pass_reason);
         if (!entry().may_wait() && call_.route.exact_reason == ExactReason::none) tell_of_codec();
     }
     if (call_.passes() || copied_bytes_ == 0) return;
@@ -430,11 +433,21 @@ void Admission::find_way() {
     call_.error = call_.refusal;
 }
 
-/// Lets calls that nobody waits in combine all contributions at once, or refuses them.
+/// Lets calls that nobody waits in combine all contributions at once, or sends them over the tree,
+/// or refuses them. Minima and maxima are the same in any order.
 void Admission::settle_anywhere() {
     if (entry().may_wait()) return;
-    call_.shape.reducer = reducer_at_once(*call_.context, call_.route, call_.shape);
-    if (!call_.shape.reducer) call_.error = only_blocking_anywhere();
+    Route& route = call_.route;
+    if (const Reducer reducer = reducer_at_once(*call_.context, route, call_.shape)) {
+        call_.shape.reducer = reducer;
+        return;
+    }
+    const bool in_memory = route.goes(one_host_way()) && !route.passes();
+    if (in_memory && call_.shape.op != ReduceOp::sum) return;
+    route.pass_reason = PassReason::none;
+    route.way = &tree_way();
+    if (const PassReason reason = way_out_of_tree(); reason != PassReason::none)
+        call_.error = refused_anywhere(reason);
 }
 
 /// Returns whether gc_tolerance holds for the call.

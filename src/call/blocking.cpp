@@ -110,10 +110,11 @@ void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
 // ---- gc_reproducible=anywhere
 
 /// Returns the exact allreduce of integers that stands for a step of the call, and how it goes.
-Result<KeptTolerance> route_of_step(const Call& call, const CallArguments& step, CallShape& shape) {
+Result<KeptTolerance> route_of_step(const Call& call, const CallArguments& step,
+                                    const CallManner& manner, CallShape& shape) {
     CommContext& context = *call.context;
     shape = classify(step.count, step.datatype, step.op).shape;
-    Route route = route_call(context, CallKind::allreduce, step, shape);
+    Route route = route_call(context, CallKind::allreduce, step, shape, manner);
     if (route.needs_tree()) GRADCOLL_TRY(context.prepare_tree());
     return KeptTolerance{route};
 }
@@ -122,7 +123,8 @@ Status run_step(const Call& call, const IntegerStep& step, const BlockingExtras&
     const CallArguments in_place{MPI_IN_PLACE,  step.data, step.count,
                                  step.datatype, step.op,   call.arguments.comm};
     CallShape shape;
-    const KeptTolerance how = GRADCOLL_VALUE(route_of_step(call, in_place, shape));
+    const CallManner manner{.adds_words = step.adds_words};
+    const KeptTolerance how = GRADCOLL_VALUE(route_of_step(call, in_place, manner, shape));
     return run_routed(*call.context, in_place, shape, how, extras);
 }
 
@@ -235,7 +237,7 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments) {
         return run_routed(*call.context, arguments, with_reducer(call.shape, reducer), {call.route},
                           {});
     const Status status = reduce_in_integers(
-        call.shape, binding.input, binding.output,
+        call.shape, binding, call.context->plans().scratch(),
         [&](const IntegerStep& step) { return call.alone ? Status() : run_step(call, step, {}); });
     if (status.code() == Code::out_of_memory) refuse_allreduce(call, status);
     return status;

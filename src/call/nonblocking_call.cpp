@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "call/anywhere/grid_run.hpp"
+#include "call/anywhere/integer_reduction.hpp"
+#include "call/blocking.hpp"
 #include "call/call_request.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/progress_thread.hpp"
@@ -65,7 +68,8 @@ class Kept {
 class CallOnTree final : public StartedCall {
   public:
     static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
-        auto kept = Kept::of(call, call.memory.any_unserved());
+        const bool on_host = is_on_grid(call) && call.memory.any_device();
+        auto kept = Kept::of(call, on_host || call.memory.any_unserved());
         const auto placed =
             kept ? place_call(*call.context, kept->arguments(), call.shape, kept->memory())
                  : Result<PlacedCall>(kept.status());
@@ -95,22 +99,33 @@ class CallOnTree final : public StartedCall {
 
     Turn advance(Mover mover) override {
         if (mover == Mover::helper) return Turn::idle;
-        const auto progress = looks() ? tolerant_.advance() : lease_.executor->advance();
+        const auto progress = go_on();
         if (progress.ok() && *progress != Progress::complete)
             return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-        if (looks() && progress.ok()) give_back_what_was_beside();
+        if (progress.ok()) give_back_what_was_beside();
         context_->plans().end(std::move(lease_), progress.status());
         request_.complete(progress.ok() ? kept_.give_back() : progress.status());
         return Turn::finished;
     }
 
   private:
-    bool looks() const { return look_.call != nullptr; }
+    enum class Manner : std::uint8_t { at_once, with_look, on_grid };
+
+    /// Returns whether the call is a sum whose result is to be the same anywhere.
+    static bool is_on_grid(const Call& call) {
+        return is_same_anywhere(call.context->settings().current(), call.shape) &&
+               call.shape.op == ReduceOp::sum;
+    }
+
+    Result<Progress> go_on() {
+        if (manner_ == Manner::on_grid) return on_grid_.advance();
+        return manner_ == Manner::with_look ? tolerant_.advance() : lease_.executor->advance();
+    }
 
     /// Gives back the leases beside that of the sum, which is `lease_` afterwards.
     void give_back_what_was_beside() {
-        if (tolerant_.is_wide()) std::swap(lease_, wide_);
-        for (Lease* const beside : {&look_, &wide_})
+        if (manner_ == Manner::with_look && tolerant_.is_wide()) std::swap(lease_, beside_);
+        for (Lease* const beside : {&ahead_, &beside_})
             if (beside->call != nullptr)
                 beside->call->give_back(std::move(beside->executor), /*waited=*/false);
     }
@@ -119,9 +134,27 @@ class CallOnTree final : public StartedCall {
         context_ = call.context;
         CallKey key = call.route.key;
         key.in_place = is_in_place(placed.arguments);
+        if (is_on_grid(call)) return start_on_grid(call, placed);
         return keeps_tolerance(context_->settings().current(), call.shape)
                    ? start_with_look(call, key, placed)
                    : start_at_once(call, key, placed);
+    }
+
+    Status start_on_grid(const Call& call, const PlacedCall& placed) {
+        manner_ = Manner::on_grid;
+        CommPlans& plans = context_->plans();
+        const GridRun::Keys keys = GridRun::keys_of(call.shape.type, call.shape.count);
+        const CallKind kind = call.entry->kind;
+        GRADCOLL_TRY(take(lease_, plans.begin(kind, keys.words, {})));
+        GRADCOLL_TRY(take(ahead_, plans.begin(kind, keys.tops, {})));
+        GRADCOLL_TRY(take(beside_, plans.begin(kind, keys.specials, {})));
+        Binding binding = binding_of(placed.arguments, call.shape);
+        if (!refusal_.ok()) binding.refusal = &refusal_;
+        OperationNumber number = plans.numbers().take();
+        binding.sequence = number.value();
+        return on_grid_.start(
+            {ahead_.executor.get(), lease_.executor.get(), beside_.executor.get()}, call.shape,
+            binding, plans.scratch(), std::move(number));
     }
 
     Status start_at_once(const Call& call, const CallKey& key, const PlacedCall& placed) {
@@ -137,18 +170,19 @@ class CallOnTree final : public StartedCall {
     /// Starts the run, which begins with a look at the inputs. If the vector is on a device or the
     /// call is refused, the other ranks are told so, and all give up.
     Status start_with_look(const Call& call, const CallKey& key, const PlacedCall& placed) {
+        manner_ = Manner::with_look;
         CommPlans& plans = context_->plans();
         const bool on_host = placed.device == nullptr && refusal_.ok();
         if (on_host) GRADCOLL_TRY(take(lease_, plans.begin(call.entry->kind, key, {})));
         if (on_host && has_wider_type(key.type))
             GRADCOLL_TRY(
-                take(wide_, plans.begin(call.entry->kind, TolerantRun::wide_key(key), {})));
-        GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
+                take(beside_, plans.begin(call.entry->kind, TolerantRun::wide_key(key), {})));
+        GRADCOLL_TRY(take(ahead_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
         Binding binding = binding_of(placed.arguments, call.shape);
         OperationNumber number = plans.numbers().take();
         binding.sequence = number.value();
         return tolerant_.start(
-            {look_.executor.get(), lease_.executor.get(), wide_.executor.get()},
+            {ahead_.executor.get(), lease_.executor.get(), beside_.executor.get()},
             {context_, context_->tree_handle(), *context_->settings().current().tolerance,
              call.shape, key.compress},
             binding, std::move(number));
@@ -156,9 +190,11 @@ class CallOnTree final : public StartedCall {
 
     std::shared_ptr<CommContext> context_;
     Lease lease_;
-    Lease look_;  ///< empty if the call starts without a look
-    Lease wide_;  ///< for the same sum in a wider type, if there is one
+    Manner manner_ = Manner::at_once;
+    Lease ahead_;   ///< for what goes before the sum: a look, or the tops of blocks
+    Lease beside_;  ///< for the same sum in a wider type, or for NaN and Inf
     TolerantRun tolerant_;
+    GridRun on_grid_;
     Kept kept_;
     std::unique_ptr<std::byte[]> unread_;  ///< where the result goes of a rank that refuses
     Status refusal_;  ///< why this rank takes no part (Binding::refusal); ok if it does
@@ -251,7 +287,21 @@ Status start_on_one_host(const HostStart& call, MPI_Request* request) {
     return start_and_give(call, {}, request);
 }
 
+namespace {
+
+/// Reduces what a single rank has before the request is made, which is complete at once.
+Status start_alone(Call& call, MPI_Request* request) {
+    GRADCOLL_TRY(run_allreduce(call));
+    ProgramsRequest made;
+    GRADCOLL_TRY(made.make(call.context, call.entry->name, request));
+    made.complete({});
+    return {};
+}
+
+}  // namespace
+
 Status start_nonblocking(Call& call, MPI_Request* request) {
+    if (call.alone) return start_alone(call, request);
     if (call.route.goes(one_host_way())) return start_on_one_host(call, request);
     auto started = CallOnTree::start(call, request);
     if (!started) return started.status();

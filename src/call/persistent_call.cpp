@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "call/anywhere/integer_reduction.hpp"
 #include "reduce/widen.hpp"
 #include "ways/route.hpp"
 
@@ -36,6 +37,7 @@ MPI_Comm PersistentCall::comm() const {
 Status PersistentCall::set_up() {
     if (pass_reason_ != PassReason::none || context_->identity().rank_count() == 1) return {};
     tree_ = context_->tree_handle();
+    if (is_on_grid()) return plan_on_grid();
     wants_feedback_ = settings_.feedback && may_be_lossy(settings_, shape_) &&
                       shape_.size_bytes() >= settings_.min_bytes &&
                       shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
@@ -48,6 +50,17 @@ Status PersistentCall::set_up() {
         residual_ = std::make_shared<Residual>(
             identity_of(*(*phase)->call, tree_->tree, context_->identity().rank()));
     return {};
+}
+
+bool PersistentCall::is_anywhere() const {
+    return pass_reason_ == PassReason::none && is_same_anywhere(settings_, shape_);
+}
+
+Status PersistentCall::plan_on_grid() {
+    const GridRun::Keys keys = GridRun::keys_of(shape_.type, shape_.count);
+    GRADCOLL_TRY(take(tops_, phase_of(keys.tops)));
+    GRADCOLL_TRY(take(running_, phase_of(keys.words)));
+    return take(specials_, phase_of(keys.specials));
 }
 
 RouteQuestion PersistentCall::question_at(std::int64_t step) const {
@@ -78,7 +91,8 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
 Route PersistentCall::route_of_start() {
     if (number_.channel == nullptr) {
         Route route = context_->route(settings_, shape_, question_at(step_));
-        if (keeps_tolerance(settings_, shape_)) route.pass_reason = PassReason::none;
+        if (keeps_tolerance(settings_, shape_) || is_anywhere())
+            route.pass_reason = PassReason::none;
         return route;
     }
     RouteQuestion question = question_at(step_);
@@ -91,8 +105,9 @@ Route PersistentCall::route_of_start() {
 Outcome PersistentCall::start() {
     PassReason reason = pass_reason_;
     if (reason == PassReason::none && context_->identity().rank_count() == 1) {
-        GRADCOLL_TRY(reduce_alone(*context_, entry_.kind, arguments_, shape_,
-                                  memory_of(arguments_, shape_)));
+        GRADCOLL_TRY(is_anywhere() ? reduce_alone_anywhere()
+                                   : reduce_alone(*context_, entry_.kind, arguments_, shape_,
+                                                  memory_of(arguments_, shape_)));
     } else {
         Route route;
         if (reason == PassReason::none) route = route_of_start();
@@ -104,6 +119,18 @@ Outcome PersistentCall::start() {
     started_ = true;
     ++step_;
     return Status();
+}
+
+/// Rounds what a single rank has as sums of many are rounded; test() copies it back to a device.
+Status PersistentCall::reduce_alone_anywhere() {
+    CallArguments arguments = arguments_;
+    if (const CallMemory memory = memory_of(arguments_, shape_); memory.any_device()) {
+        GRADCOLL_TRY(take(twin_, twin_of(context_.get(), arguments_, memory, twin_room_)));
+        arguments = twin_->arguments();
+    }
+    context_->statistics().count_local(entry_.kind, shape_.size_bytes());
+    return reduce_in_integers(shape_, binding_of(arguments, shape_), context_->plans().scratch(),
+                              [](const IntegerStep&) { return Status(); });
 }
 
 Outcome PersistentCall::start_passing(PassReason reason) {
@@ -120,10 +147,15 @@ Outcome PersistentCall::start_passing(PassReason reason) {
 Status PersistentCall::prepare(CallKey key, Binding& binding) {
     CallArguments arguments = arguments_;
     CallMemory memory = memory_of(arguments_, shape_);
-    if (memory.any_unserved()) {
+    if (memory.any_unserved() || (is_on_grid() && memory.any_device())) {
         GRADCOLL_TRY(take(twin_, twin_of(context_.get(), arguments_, memory, twin_room_)));
         arguments = twin_->arguments();
         memory = {};
+    }
+    if (is_on_grid()) {
+        before_ = running_->executor->stats();
+        binding = binding_of(arguments, shape_);
+        return {};
     }
     const auto placed = place_call(*context_, arguments, shape_, memory);
     if (!placed) return placed.status();
@@ -151,7 +183,9 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
     binding.sequence = number_.number;
     // With tags of its own, the request is the same operation at every start.
     if (has_number && !std::exchange(has_signed_, true)) binding.change = SignatureChange::changed;
-    GRADCOLL_TRY(is_tolerant_ ? start_with_look(binding) : start_at_once(binding));
+    GRADCOLL_TRY(is_on_grid()   ? start_on_grid(binding)
+                 : is_tolerant_ ? start_with_look(binding)
+                                : start_at_once(binding));
     complete_ = false;
     if (!has_number) add_started_call(*this);
     return {};
@@ -177,9 +211,26 @@ Status PersistentCall::start_with_look(Binding binding) {
                            binding, std::move(number));
 }
 
+Status PersistentCall::start_on_grid(Binding binding) {
+    OperationNumber number;
+    if (number_.channel == nullptr) {
+        number = context_->plans().numbers().take();
+        binding.sequence = number.value();
+    }
+    return on_grid_.start(
+        {tops_->executor.get(), running_->executor.get(), specials_->executor.get()}, shape_,
+        binding, context_->plans().scratch(), std::move(number));
+}
+
+Result<Progress> PersistentCall::go_on() {
+    if (is_on_grid()) return on_grid_.advance();
+    return is_tolerant_ ? tolerant_.advance() : running_->executor->advance();
+}
+
 StartedCall::Turn PersistentCall::advance(Mover mover) {
+    if (complete_.load(std::memory_order_relaxed)) return Turn::finished;  // of a single rank
     if (mover == Mover::helper) return Turn::idle;  // its messages may be MPI's
-    const auto progress = is_tolerant_ ? tolerant_.advance() : running_->executor->advance();
+    const auto progress = go_on();
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     if (progress.ok()) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "call/anywhere/grid_run.hpp"
 #include "call/call.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/residual_handle.hpp"
@@ -61,6 +62,12 @@ class PersistentCall final : public StartedCall {
     Status start_on_tree(const CallKey& key);
     Status start_at_once(Binding binding);
     Status start_with_look(Binding binding);
+    Status start_on_grid(Binding binding);
+    Status plan_on_grid();
+    bool is_anywhere() const;
+    bool is_on_grid() const { return is_anywhere() && shape_.op == ReduceOp::sum; }
+    Status reduce_alone_anywhere();
+    Result<Progress> go_on();
 
     Entry entry_;
     std::shared_ptr<CommContext> context_;
@@ -89,6 +96,9 @@ class PersistentCall final : public StartedCall {
     std::optional<Phase> look_;
     TolerantRun tolerant_;
     bool is_tolerant_ = false;  ///< whether the start that is running keeps gc_tolerance
+    /// These are of the steps of a sum that is the same anywhere; `running_` adds its words.
+    Phase *tops_ = nullptr, *specials_ = nullptr;
+    GridRun on_grid_;
     RunStats before_, wide_before_;
     Status status_;  ///< how the operation ended; written before complete_ is set
     std::atomic<bool> complete_{true};

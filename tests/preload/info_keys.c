@@ -113,6 +113,22 @@ static void judge_anywhere(const char* name, MPI_Comm comm) {
         printf("%-30s %s\n", name, fine ? "the same anywhere" : "in an order   NOT EXPECTED");
 }
 
+/* What is far below the largest of its block is rounded away, on one rank as on many. */
+static void judge_alone(MPI_Info keys) {
+    const float mine[2] = {1, (float)ldexp(1, -60)};
+    float sum[2] = {0, 1};
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_SELF, &alone);
+    MPI_Comm_set_info(alone, keys);
+    MPI_Allreduce(mine, sum, 2, MPI_FLOAT, MPI_SUM, alone);
+    const bool fine = sum[0] == 1 && sum[1] == 0;
+    if (!fine) ++failures;
+    if (rank == 0 || !fine)
+        printf("%-30s %s\n", "a single rank",
+               fine ? "rounds as many do" : "does not   NOT EXPECTED");
+    MPI_Comm_free(&alone);
+}
+
 static void anywhere(void) {
     MPI_Comm made;
     MPI_Info keys;
@@ -122,6 +138,7 @@ static void anywhere(void) {
     MPI_Comm_set_info(made, keys);
     judge_anywhere("anywhere by MPI_Comm_set_info", made);
     MPI_Comm_free(&made);
+    judge_alone(keys);
 #ifdef WITH_COMMS_OF_MPI_4
     MPI_Request request;
     MPI_Comm_idup_with_info(MPI_COMM_WORLD, keys, &made, &request);

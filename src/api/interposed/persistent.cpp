@@ -6,6 +6,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
 #include "base/log.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 #include "call/self_message_request.hpp"
 #include "mpi/lifetime.hpp"
 #include "settings/info_keys.hpp"
@@ -122,7 +123,11 @@ Status serve(Call& call, MPI_Info info, MPI_Request* request) {
     GRADCOLL_TRY(agree_on_arguments(call, {}));
     SelfMessageRequest::Facts facts;
     facts.settings = settings_for(*call.context, info);
-    call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
+    if (is_same_anywhere(facts.settings, call.shape))
+        GRADCOLL_TRY(check_same_anywhere(call.shape, call.pass_reason, call.arguments.op,
+                                         call.context->identity().rank_count()));
+    else
+        call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
     if (call.passes()) return {};
     facts.call = std::move(call);
     facts.on_failure = on_failure;

@@ -16,9 +16,6 @@ namespace gradcoll {
 namespace {
 
 Status check_fits_engines(const Settings& settings) {
-    if (settings.anywhere)
-        return {Code::invalid_argument,
-                "gc_reproducible=anywhere is not kept by engines; allowed: on, off"};
     if (settings.tolerance)
         return {Code::invalid_argument,
                 "gc_tolerance is not kept by engines, which cannot look at all inputs first; "

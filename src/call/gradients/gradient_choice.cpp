@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 #include "collectives/choose/options.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 #include "comm/unused_codec.hpp"
+#include "reduce/grid.hpp"
 #include "ways/codec_use.hpp"
 #include "ways/hosts/several_hosts.hpp"
 #include "ways/learn/link_timing.hpp"
@@ -180,13 +182,17 @@ Result<GradientPlanner*> GradientChoice::planner(EngineStrategy strategy, const 
 
 GradientWay GradientChoice::way_by(GradientPlanner& planner, bool in_place, const CallShape& shape,
                                    Loss loss) const {
-    const bool one_host = planner.one_host && context_.one_host().takes(shape);
-    const bool hosts = planner.between != nullptr &&
+    const bool anywhere = is_same_anywhere(planner.settings, shape);
+    const bool on_grid = anywhere && shape.op == ReduceOp::sum;
+    const OneHost& host = context_.one_host();
+    const bool one_host =
+        planner.one_host && host.takes(shape) && (!on_grid || host.takes(grid_reducer(shape.type)));
+    const bool hosts = !on_grid && planner.between != nullptr &&
                        fits_memory_of_hosts(context_.identity(), planner.settings, shape);
     WayOffers offers;
     offers.add(one_host_way(), {.exact = one_host});
     offers.add(hosts_way(), {.exact = hosts, .lossy = hosts && planner.is_lossy_between});
-    const Route route = route_unless_left_out(
+    Route route = route_unless_left_out(
         planner.settings, shape,
         {.in_place = in_place,
          .sums = shape.sums(),
@@ -203,11 +209,13 @@ GradientWay GradientChoice::way_by(GradientPlanner& planner, bool in_place, cons
         });
     if (loss == Loss::allowed)
         note_codec_of(context_.identity(), planner.settings, shape, route.exact_reason);
+    if (anywhere) route.pass_reason = PassReason::none;
     GradientWay way{.way = route.passes() ? &tree_way() : route.way,
                     .planner = route.goes(hosts_way()) ? planner.between.get() : &planner,
                     .whole = &planner,
                     .key = route.key};
     way.key.feedback = route.key.compress && planner.settings.feedback;
+    way.on_grid = on_grid;
     return way;
 }
 
@@ -296,7 +304,7 @@ ExpectedTime GradientChoice::expected(const GradientWay& way) const {
     constexpr std::int64_t least_bytes = 512 << 10;
     const bool is_long =
         way.key.count * static_cast<std::int64_t>(way.key.elem_bytes) >= least_bytes;
-    if (way.passes() || way.goes(one_host_way()) || !is_long ||
+    if (way.passes() || way.goes(one_host_way()) || way.on_grid || !is_long ||
         context_.identity().rank_count() == 1)
         return {};
     const Forecast forecast = forecast_of(way);

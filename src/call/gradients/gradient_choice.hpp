@@ -43,6 +43,8 @@ struct GradientWay {
     /// Its sums are always parts of packs, if need be of a pack of one: a codec that does not pay
     /// for the gradient may pay for a pack. `way` and `planner` are those of a full pack.
     bool packed = false;
+    /// It is a sum of floats whose result is to be the same anywhere (gc_reproducible).
+    bool on_grid = false;
 
     bool passes() const { return pass_reason != PassReason::none; }
     bool goes(const WayInfo& there) const { return way == &there; }

@@ -3,28 +3,27 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 
 namespace gradcoll {
 
-/// Numbers the sum, so that its messages are not taken for those of other sums.
-Status PlannedWork::number(Binding& binding) {
-    if (!own_tags_) {
-        binding.numbers = &context_.plans().numbers();
-        return {};
-    }
+Status GradientSum::take_own_number(const TagLayout& own_tags, Binding& binding) const {
     binding.sequence = handle.gradient->number();
-    if (binding.sequence < own_tags_->sequence_count()) return {};
+    if (binding.sequence < own_tags.sequence_count()) return {};
     return {Code::unsupported,
             fmt::format("gradient \"{}\" is the {}th of its engine; with gc_engine=coordinator=off "
                         "this MPI library has tags for {}",
                         printable(handle.gradient->name()), binding.sequence + 1,
-                        own_tags_->sequence_count())};
+                        own_tags.sequence_count())};
 }
 
 Status PlannedWork::start() {
     before_ = executor_->stats();
     Binding binding = this->binding();
-    GRADCOLL_TRY(number(binding));
+    if (own_tags_)
+        GRADCOLL_TRY(take_own_number(*own_tags_, binding));
+    else
+        binding.numbers = &context_.plans().numbers();
     if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for({})));
     return executor_->start(binding);
 }
@@ -37,8 +36,34 @@ Result<Progress> PlannedWork::advance() {
     return progress;
 }
 
+Status GridWork::start() {
+    before_ = steps_.words.executor->stats();
+    Binding binding = this->binding();
+    OperationNumber number;
+    if (own_tags_) {
+        GRADCOLL_TRY(take_own_number(*own_tags_, binding));
+    } else {
+        number = context_.plans().numbers().take();
+        binding.sequence = number.value();
+    }
+    return run_.start(
+        {steps_.tops.executor.get(), steps_.words.executor.get(), steps_.specials.executor.get()},
+        shape_, binding, context_.plans().scratch(), std::move(number));
+}
+
+Result<Progress> GridWork::advance() {
+    auto progress = run_.advance();
+    if (progress.ok() && *progress == Progress::complete)
+        count_tree_call(context_.statistics(),
+                        {CallKind::submitted, false, *steps_.words.call, before_,
+                         steps_.words.executor->stats(), 0, shape_.size_bytes()});
+    return progress;
+}
+
 Status HostWork::start() {
-    operation_ = context_.one_host().begin_allreduce(binding_of(arguments_, shape_), shape_,
+    CallShape shape = shape_;
+    if (way.on_grid) shape.reducer = grid_reducer(shape.type);
+    operation_ = context_.one_host().begin_allreduce(binding_of(arguments_, shape), shape,
                                                      CallKind::submitted);
     return {};
 }
@@ -116,6 +141,10 @@ Status PartWork::start() {
 }
 
 Status AloneWork::start() {
+    if (way.on_grid)
+        return reduce_in_integers(shape_, binding_of(arguments_, shape_),
+                                  context_.plans().scratch(),
+                                  [](const IntegerStep&) { return Status(); });
     return reduce_alone(context_, CallKind::submitted, arguments_, shape_, {});
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "call/anywhere/grid_run.hpp"
 #include "call/device_allreduce.hpp"
 #include "call/gradients/gradient_choice.hpp"
 #include "call/gradients/gradient_hosts.hpp"
@@ -70,6 +71,9 @@ class GradientSum : public Work {
     void abandon() override {}
 
   protected:
+    /// Gives a sum its gradient's number, so that its messages are not taken for those of others.
+    /// Errors: unsupported if there are not so many tags.
+    Status take_own_number(const TagLayout& own_tags, Binding& binding) const;
     Binding binding() const {
         Binding binding = binding_of(arguments_, shape_);
         binding.parts = parts_;
@@ -113,13 +117,38 @@ class PlannedWork final : public GradientSum {
     void abandon() override { executor_.reset(); }
 
   private:
-    Status number(Binding& binding);
-
     std::shared_ptr<PlannedCall> call_;
     std::unique_ptr<Executor> executor_;
     std::shared_ptr<Residual> residual_;
     std::optional<TagLayout> own_tags_;
     std::uint64_t sent_bytes_;
+    RunStats before_;
+};
+
+/// GridWork sums on a grid over plans of all ranks (gc_reproducible=anywhere).
+class GridWork final : public GradientSum {
+  public:
+    struct Step {
+        std::shared_ptr<PlannedCall> call;
+        std::unique_ptr<Executor> executor;
+    };
+    struct Steps {
+        Step tops, words, specials;
+    };
+    /// `own_tags` are those of PlannedWork.
+    GridWork(CommContext& context, Steps steps, std::optional<TagLayout> own_tags)
+        : GradientSum(context), steps_(std::move(steps)), own_tags_(own_tags) {}
+
+    const PlannedCall* call() const override { return steps_.words.call.get(); }
+    std::uint64_t sent_bytes() const override { return bytes_sent(steps_.words.call->plan()); }
+    Status start() override;
+    Result<Progress> advance() override;
+    void abandon() override { steps_ = {}; }
+
+  private:
+    Steps steps_;
+    std::optional<TagLayout> own_tags_;
+    GridRun run_;
     RunStats before_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "call/anywhere/integer_reduction.hpp"
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
@@ -65,6 +66,9 @@ Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
 Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
                        const CallArguments& arguments, const Classified& classified) {
     const PassReason pass_reason = reason_to_pass_of(classified);
+    if (engine.settings.anywhere)
+        GRADCOLL_TRY(check_same_anywhere(classified.shape, pass_reason, arguments.op,
+                                         engine.context->identity().rank_count()));
     Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
     if (pass_reason == PassReason::none)
         GRADCOLL_TRY(take(given.way, engine.choice->way_of(gradient.name(), gradient.links_carry(),
@@ -158,6 +162,23 @@ PackLayout layout_of(const GradientWay& way, const Plan& plan) {
                : PackLayout::in_buffer_with_parts;
 }
 
+/// Makes the work of a sum on a grid over the tree.
+Result<std::unique_ptr<GradientSum>> grid_work(const GC_Engine_s& engine, const GradientWay& way) {
+    const auto step = [&](const CallKey& key) -> Result<GridWork::Step> {
+        auto call = GRADCOLL_VALUE(planned(engine, way, key));
+        auto executor = GRADCOLL_VALUE(call->take_executor({}));
+        return GridWork::Step{std::move(call), std::move(executor)};
+    };
+    const GridRun::Keys keys = GridRun::keys_of(way.key.type, way.key.count);
+    GridWork::Steps steps;
+    GRADCOLL_TRY(take(steps.tops, step(keys.tops)));
+    GRADCOLL_TRY(take(steps.words, step(keys.words)));
+    GRADCOLL_TRY(take(steps.specials, step(keys.specials)));
+    const auto own_tags = GRADCOLL_VALUE(own_tags_of(engine));
+    return std::unique_ptr<GradientSum>(
+        std::make_unique<GridWork>(*engine.context, std::move(steps), own_tags));
+}
+
 /// Makes the work of a sum through the memory of each host; `call` and `residual` are null on ranks
 /// that are no leaders.
 Result<std::unique_ptr<GradientSum>> hosts_work(const GC_Engine_s& engine,
@@ -180,6 +201,7 @@ Result<std::unique_ptr<GradientSum>> new_work(GC_Engine_s& engine, const Gradien
     else if (way.goes(one_host_way()))
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
+    if (way.on_grid) return grid_work(engine, way);
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
     auto residual = identity ? residual_for(engine, gradient.name(), *identity) : nullptr;
     if (way.packed) {

@@ -133,7 +133,7 @@ class CommPlans {
     /// says.
     int most_chunks_in_flight() const { return most_chunks_in_flight_; }
     /// Returns the scratch memory that all executors of this process share.
-    const ScratchPool& scratch() const { return *scratch_; }
+    ScratchPool& scratch() const { return *scratch_; }
 
   private:
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);

@@ -83,6 +83,31 @@ TEST(InterposedAnywhere, BlocksHaveTheBitsOfTheWholeSum) {
     EXPECT_EQ(out, std::vector<float>(first, first + block));
 }
 
+/// Before the first blocking call a communicator of several ranks is not attached: to attach it
+/// would wait for other ranks.
+TEST(InterposedAnywhere, NonblockingSumsAreServedAfterABlockingCall) {
+    const PlainComm comm;
+    const auto mine = vector_of(comm.rank(), long_count);
+    std::vector<float> out(mine.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto start = [&] {
+        return connected().iallreduce(mine.data(), out.data(), long_count, MPI_FLOAT, MPI_SUM, comm,
+                                      &request);
+    };
+    if (comm.size() > 1) {
+        const Answer first = start();
+        EXPECT_TRUE(first.served);
+        EXPECT_NE(first.code, MPI_SUCCESS);
+    }
+    float in = 1, sum = 0;
+    ASSERT_TRUE(connected().allreduce(&in, &sum, 1, MPI_FLOAT, MPI_SUM, comm).served);
+    const Answer then = start();
+    ASSERT_TRUE(then.served);
+    ASSERT_EQ(then.code, MPI_SUCCESS);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(out, sum_of_all(comm.size(), long_count));
+}
+
 TEST(InterposedAnywhere, WhatCannotBeKeptIsAnErrorOnAllRanks) {
     const PlainComm comm;
     float in = 1, out = 0;
@@ -90,7 +115,8 @@ TEST(InterposedAnywhere, WhatCannotBeKeptIsAnErrorOnAllRanks) {
     const Answer product = connected().allreduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, comm);
     EXPECT_TRUE(product.served);
     EXPECT_NE(product.code, MPI_SUCCESS);
-    const Answer started = connected().iallreduce(&in, &out, 1, MPI_FLOAT, MPI_SUM, comm, &request);
+    const Answer started =
+        connected().iallreduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, comm, &request);
     EXPECT_TRUE(started.served);
     EXPECT_NE(started.code, MPI_SUCCESS);
     const Answer reduced = connected().reduce(&in, &out, 1, MPI_FLOAT, MPI_PROD, 0, comm);

@@ -1,0 +1,76 @@
+#include "call/anywhere/grid_sum.hpp"
+
+#include <algorithm>
+
+namespace gradcoll {
+
+Result<GridSum> GridSum::make(const CallShape& shape, const Binding& binding,
+                              ScratchPool& scratch) {
+    GridSum sum;
+    sum.type_ = shape.type;
+    sum.count_ = static_cast<std::size_t>(shape.count);
+    sum.input_ = binding.input;
+    sum.output_ = binding.output;
+    const std::size_t word_count = sum.count_ * grid_words(shape.type);
+    const std::size_t words_bytes = word_count * sizeof(std::int64_t);
+    const std::size_t blocks = grid_blocks(sum.count_);
+    const std::size_t tops_bytes = blocks * sizeof(GridTop);
+    GRADCOLL_TRY(take(sum.room_, scratch.borrow(words_bytes + tops_bytes + sum.count_)));
+    std::byte* const room = sum.room_.data();
+    sum.words_ = {reinterpret_cast<std::int64_t*>(room), word_count};
+    sum.tops_ = {reinterpret_cast<GridTop*>(room + words_bytes), blocks};
+    sum.specials_ = {reinterpret_cast<std::uint8_t*>(room + words_bytes + tops_bytes), sum.count_};
+    find_tops(sum.type_, sum.input_, sum.count_, sum.tops_.data());
+    return sum;
+}
+
+IntegerStep GridSum::tops_in(std::span<GridTop> room) {
+    return {room.data(), static_cast<MPI_Count>(2 * room.size()), MPI_UINT16_T, MPI_MAX};
+}
+
+IntegerStep GridSum::tops() {
+    return tops_in(tops_);
+}
+
+IntegerStep GridSum::words() {
+    to_grid(type_, input_, count_, tops_.data(), words_.data());
+    return {words_.data(), static_cast<MPI_Count>(words_.size()), MPI_INT64_T, MPI_SUM, true};
+}
+
+/// Calls `of(first, count, place)` for the blocks that have NaN or Inf on some rank; `place` is
+/// where the specials of the block are.
+template <class Of>
+void GridSum::for_each_special_block(Of&& of) const {
+    std::size_t packed = 0;
+    for (std::size_t block = 0; block < tops_.size(); ++block) {
+        if (tops_[block].has_specials == 0) continue;
+        const std::size_t first = block * grid_block_elems;
+        const std::size_t elems = std::min(grid_block_elems, count_ - first);
+        of(first, elems, lie_ == SpecialsLie::packed ? packed : first);
+        packed += elems;
+    }
+}
+
+IntegerStep GridSum::specials(SpecialsLie lie) {
+    lie_ = lie;
+    std::size_t packed = 0;
+    for_each_special_block([&](std::size_t, std::size_t elems, std::size_t) { packed += elems; });
+    if (packed == 0) return {};
+    const std::size_t count = lie == SpecialsLie::packed ? packed : count_;
+    std::fill_n(specials_.begin(), count, std::uint8_t{0});
+    for_each_special_block([&](std::size_t first, std::size_t elems, std::size_t place) {
+        const auto* const in = static_cast<const std::byte*>(input_);
+        find_specials(type_, in + first * element_bytes(type_), elems, &specials_[place]);
+    });
+    return {specials_.data(), static_cast<MPI_Count>(count), MPI_UINT8_T, MPI_BOR};
+}
+
+void GridSum::finish() {
+    from_grid(type_, words_.data(), count_, tops_.data(), output_);
+    for_each_special_block([&](std::size_t first, std::size_t elems, std::size_t place) {
+        auto* const out = static_cast<std::byte*>(output_);
+        put_specials(type_, &specials_[place], elems, out + first * element_bytes(type_));
+    });
+}
+
+}  // namespace gradcoll

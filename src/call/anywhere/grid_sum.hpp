@@ -1,0 +1,67 @@
+// call/anywhere/grid_sum.hpp - one rank's part in a sum on a grid (reduce/grid.hpp) whose
+// contributions are on several ranks: the integers of each step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mpi/request.hpp"
+#include "reduce/grid.hpp"
+#include "runtime/scratch_pool.hpp"
+
+namespace gradcoll {
+
+/// An IntegerStep is an allreduce in place of integers.
+struct IntegerStep {
+    void* data = nullptr;
+    MPI_Count count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    bool adds_words = false;  ///< as in a CallManner
+};
+
+/// A GridSum gives the steps of such a sum, one after the other: each is asked for once, when the
+/// one before has been made with all ranks. Input and output are not touched by the steps, and may
+/// be the same memory.
+class GridSum {
+  public:
+    /// SpecialsLie says where the third step has which elements are NaN or Inf.
+    enum class SpecialsLie : std::uint8_t {
+        packed,   ///< those of blocks that have some, one block behind the other
+        in_place  ///< each in the place of its element, for steps whose length is planned before
+    };
+
+    GridSum() = default;
+    /// Takes room for all steps, and looks at the input. Errors: out_of_memory.
+    static Result<GridSum> make(const CallShape& shape, const Binding& binding,
+                                ScratchPool& scratch);
+
+    /// Returns the first step, which finds the tops of all blocks.
+    IntegerStep tops();
+    /// Returns the second step, which adds.
+    IntegerStep words();
+    /// Returns the third step; its count is 0 on all ranks if it is not needed.
+    IntegerStep specials(SpecialsLie lie);
+    /// Writes the result when all steps have been made.
+    void finish();
+
+    /// Returns the first step of a rank that takes no part: `room` stays with the caller.
+    static IntegerStep tops_in(std::span<GridTop> room);
+
+  private:
+    template <class Of>
+    void for_each_special_block(Of&& of) const;
+
+    ElementType type_ = ElementType::f32;
+    std::size_t count_ = 0;
+    const void* input_ = nullptr;
+    void* output_ = nullptr;
+    ScratchLease room_;
+    std::span<std::int64_t> words_;
+    std::span<GridTop> tops_;
+    std::span<std::uint8_t> specials_;
+    SpecialsLie lie_ = SpecialsLie::packed;
+};
+
+}  // namespace gradcoll
