@@ -80,6 +80,20 @@ int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
 int GC_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* Combines `input_count` vectors of this rank (1 to 65,536) into `output`, with the bits that
+ * GC_Allreduce with gc_reproducible=anywhere gives if each vector is on a rank of its own: the same
+ * eight contributions may be on one rank or on eight (docs/reproducible.md). It rounds once, so
+ * what it returns is no contribution to a further sum if that is to have the bits of all. Local:
+ * nobody is asked, and no setting is needed. Each input and `output` have `count` elements in
+ * memory of the host; `output` may be one of the inputs, and must not overlap them otherwise.
+ * Thread safe if no output overlaps what another thread uses. Allowed are MPI_SUM, MPI_MIN and
+ * MPI_MAX of fp16, bf16, fp32, fp64 and complex numbers of them, and the ops of integers that have
+ * kernels here. Errors: MPI_ERR_ARG (input_count, null `inputs`), MPI_ERR_COUNT, MPI_ERR_BUFFER
+ * (null with count > 0, overlapping, device memory), MPI_ERR_TYPE, MPI_ERR_OP,
+ * MPI_ERR_UNSUPPORTED_OPERATION for what cannot be kept; `output` is then unchanged. */
+int GC_Accumulate(const void* const inputs[], int input_count, void* output, MPI_Count count,
+                  MPI_Datatype datatype, MPI_Op op);
+
 #ifdef __cplusplus
 }
 #endif
