@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "call/anywhere/grid_pieces.hpp"
 #include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
@@ -134,8 +135,25 @@ CallShape with_reducer(CallShape shape, const Reducer& reducer) {
     return shape;
 }
 
-/// Tells the other ranks of such a reduction, in its first step.
+/// Returns whether the call is a sum that goes over the tree in pieces.
+bool is_summed_in_pieces(const Call& call) {
+    return !call.alone && call.shape.op == ReduceOp::sum && call.route.goes(tree_way()) &&
+           !call.route.passes() && goes_in_pieces(call.shape);
+}
+
+Status sum_over_tree(const Call& call, const Binding& binding) {
+    GRADCOLL_TRY(call.context->prepare_tree());
+    return sum_in_pieces(*call.context, call.shape, binding);
+}
+
+/// Tells the other ranks of such a reduction, in its first step, or in all its pieces.
 void refuse_anywhere(const Call& call, const Status& why) {
+    if (is_summed_in_pieces(call)) {
+        Binding binding;
+        binding.refusal = &why;
+        (void)sum_over_tree(call, binding);
+        return;
+    }
     if (const Reducer reducer = reducer_at_once(*call.context, call.route, call.shape)) {
         const std::unique_ptr<std::byte[]> room(new (std::nothrow)
                                                     std::byte[call.shape.size_bytes()]);
@@ -236,6 +254,7 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments) {
     if (const Reducer reducer = reducer_at_once(*call.context, call.route, call.shape))
         return run_routed(*call.context, arguments, with_reducer(call.shape, reducer), {call.route},
                           {});
+    if (is_summed_in_pieces(call)) return sum_over_tree(call, binding);
     const Status status = reduce_in_integers(
         call.shape, binding, call.context->plans().scratch(),
         [&](const IntegerStep& step) { return call.alone ? Status() : run_step(call, step, {}); });

@@ -35,6 +35,10 @@ class GridRun {
                  ScratchPool& scratch, OperationNumber number);
     /// Does what Executor::advance() does. Errors: also why this rank took no part.
     Result<Progress> advance();
+    /// Does what Executor::rest() does.
+    void rest() {
+        if (running_ != nullptr) running_->rest();
+    }
 
   private:
     enum class Stage : std::uint8_t { awaiting_turn, tops, words, specials };

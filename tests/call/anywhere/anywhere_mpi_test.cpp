@@ -50,6 +50,23 @@ TEST(Anywhere, SumsOnEveryTreeAndExchange) {
     }
 }
 
+/// Long vectors go over the tree in pieces, several at a time.
+TEST(Anywhere, LongSumsAreMadeInPieces) {
+    constexpr std::size_t count = 1'900'001;
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        OwnComm comm(tree);
+        comm.set("gc_reproducible", "anywhere");
+        for (const Data data : {Data::far_apart, Data::special}) {
+            auto mine = vector_of<float>(data, comm.rank(), count);
+            const auto right = sum_of_all<float>(data, comm.size(), count);
+            ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(count), MPI_FLOAT,
+                                   MPI_SUM, comm),
+                      MPI_SUCCESS);
+            ASSERT_TRUE(same_bits(mine, right)) << tree;
+        }
+    }
+}
+
 TEST(Anywhere, RanksMayHaveAnyOrder) {
     const int rank = rank_of(MPI_COMM_WORLD);
     MPI_Comm turned = MPI_COMM_NULL;
@@ -204,9 +221,12 @@ TEST(Anywhere, ARankThatCannotTakePartKeepsNobodyWaiting) {
     for (const char* const tree : {"", "flat"}) {
         auto comm = *tree == 0 ? std::make_unique<OwnComm>() : std::make_unique<OwnComm>(tree);
         comm->set("gc_reproducible", "anywhere");
-        std::vector<float> both(5000, 1.0F);
-        float* const out = comm->rank() == 0 ? both.data() + 10 : both.data() + 2500;
-        EXPECT_NE(GC_Allreduce(both.data(), out, 2500, MPI_FLOAT, MPI_SUM, *comm), MPI_SUCCESS);
+        for (const int count : {2500, 1'900'001}) {
+            std::vector<float> both(2 * static_cast<std::size_t>(count), 1.0F);
+            float* const out = both.data() + (comm->rank() == 0 ? 10 : count);
+            EXPECT_NE(GC_Allreduce(both.data(), out, count, MPI_FLOAT, MPI_SUM, *comm),
+                      MPI_SUCCESS);
+        }
         expect_sums<float>(*comm, "afterwards");
     }
 }
