@@ -48,6 +48,7 @@ class SettingsInfo {
         set("gc_codec", codec_of(options));
         set("gc_feedback", options.feedback);
         set("gc_compress_bytes", options.min_bytes);
+        if (options.reproducible) set("gc_reproducible", "anywhere");
     }
     ~SettingsInfo() { MPI_Info_free(&info_); }
     SettingsInfo(const SettingsInfo&) = delete;
@@ -138,35 +139,6 @@ class EngineSync : public GradientSync {
     std::vector<GC_Handle> handles_;
 };
 
-/// AnywhereSync makes sums whose bits do not depend on how many hosts there are, and where ranks
-/// are.
-class AnywhereSync : public GradientSync {
-  public:
-    AnywhereSync(std::vector<Parameter>& parameters, MPI_Comm comm)
-        : parameters_(parameters), comm_(comm) {
-        try {
-            check_gc(GC_Comm_set_option(comm, "gc_reproducible", "anywhere"), "gc_reproducible");
-        } catch (const SyncError& error) {
-            throw SettingsError(error.what());
-        }
-    }
-
-    std::optional<WireBytes> wire_bytes() const override { return wire_bytes_of(comm_); }
-
-  private:
-    void do_start(std::size_t index) override {
-        Parameter& parameter = parameters_[index];
-        check_gc(
-            GC_Allreduce(MPI_IN_PLACE, parameter.gradient.data(),
-                         static_cast<int>(parameter.gradient.size()), MPI_FLOAT, MPI_SUM, comm_),
-            parameter.name);
-    }
-    void do_finish() override {}
-
-    std::vector<Parameter>& parameters_;
-    MPI_Comm comm_;
-};
-
 class MpiSync : public GradientSync {
   public:
     MpiSync(std::vector<Parameter>& parameters, MPI_Comm comm)
@@ -205,7 +177,6 @@ void GradientSync::finish() {
 std::unique_ptr<GradientSync> make_gradient_sync(std::vector<Parameter>& parameters,
                                                  const Options& options, MPI_Comm comm) {
     if (!options.uses_gradcoll()) return std::make_unique<MpiSync>(parameters, comm);
-    if (options.reproducible) return std::make_unique<AnywhereSync>(parameters, comm);
     if (options.engine) return std::make_unique<EngineSync>(parameters, options, comm);
     return std::make_unique<GradcollSync>(parameters, options, comm);
 }

@@ -63,9 +63,8 @@ void check_combination(const Options& options) {
             "--schedule", "has no meaning with --engine, whose codec stays; leave one out");
     const bool is_exact = options.codec == "exact" && options.schedule.empty() &&
                           options.level_codecs.empty() && options.down_codec.empty();
-    if (options.reproducible && (options.engine || !is_exact))
-        throw CLI::ValidationError("--reproducible",
-                                   "goes with --codec exact and without --engine");
+    if (options.reproducible && !is_exact)
+        throw CLI::ValidationError("--reproducible", "goes with --codec exact");
     if (options.uses_gradcoll()) return;
     if (options.engine)
         throw CLI::ValidationError("--engine",

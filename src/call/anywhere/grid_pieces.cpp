@@ -35,7 +35,8 @@ class Piece {
     bool advance() {
         if (is_over_) return false;
         const Result<Progress> progress = run_.advance();
-        if (progress.ok() && *progress != Progress::complete) return *progress == Progress::advanced;
+        if (progress.ok() && *progress != Progress::complete)
+            return *progress == Progress::advanced;
         status_ = progress.status();
         is_over_ = true;
         return true;
@@ -79,8 +80,7 @@ class Piece {
 /// PiecesUnderWay are the pieces of one vector, of which the oldest is waited for.
 class PiecesUnderWay {
   public:
-    PiecesUnderWay(CommContext& context, CallRecord& record)
-        : context_(context), record_(record) {}
+    PiecesUnderWay(CommContext& context, CallRecord& record) : context_(context), record_(record) {}
 
     Piece& next() { return pieces_[begun_++ % most_under_way]; }
     bool is_full() const { return begun_ - finished_ == most_under_way; }
