@@ -40,6 +40,7 @@ Status run_on_way(CommContext& context, const CallArguments& arguments, const Ca
                  .asked = extras.device != nullptr,
                  .pass_reason = route.tries_mpi() ? PassReason::being_tried : route.pass_reason,
                  .residual = extras.residual,
+                 .maker = extras.maker,
                  .device = extras.device};
     if (extras.device == nullptr || extras.refusal != nullptr || way.reads_devices())
         return way.run(call);
@@ -126,7 +127,12 @@ Status run_step(const Call& call, const IntegerStep& step, const BlockingExtras&
     CallShape shape;
     const CallManner manner{.adds_words = step.adds_words};
     const KeptTolerance how = GRADCOLL_VALUE(route_of_step(call, in_place, manner, shape));
-    return run_routed(*call.context, in_place, shape, how, extras);
+    BlockingExtras with = extras;
+    if (how.route.goes(hosts_way()) && !how.route.passes())
+        with.maker = step.maker;
+    else
+        GRADCOLL_TRY(fill(step));
+    return run_routed(*call.context, in_place, shape, how, with);
 }
 
 /// Returns the shape of the call with a reducer that combines all contributions at once.
@@ -256,8 +262,9 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments) {
                           {});
     if (is_summed_in_pieces(call)) return sum_over_tree(call, binding);
     const Status status = reduce_in_integers(
-        call.shape, binding, call.context->plans().scratch(),
-        [&](const IntegerStep& step) { return call.alone ? Status() : run_step(call, step, {}); });
+        call.shape, binding, call.context->plans().scratch(), [&](const IntegerStep& step) {
+            return call.alone ? fill(step) : run_step(call, step, {});
+        });
     if (status.code() == Code::out_of_memory) refuse_allreduce(call, status);
     return status;
 }

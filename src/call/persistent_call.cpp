@@ -130,7 +130,7 @@ Status PersistentCall::reduce_alone_anywhere() {
     }
     context_->statistics().count_local(entry_.kind, shape_.size_bytes());
     return reduce_in_integers(shape_, binding_of(arguments, shape_), context_->plans().scratch(),
-                              [](const IntegerStep&) { return Status(); });
+                              fill);
 }
 
 Outcome PersistentCall::start_passing(PassReason reason) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/call_kind.hpp"
@@ -79,6 +80,19 @@ struct WayQuestion {
     bool waits() const { return has(kind, CallTrait::waits); }
 };
 
+/// A PieceMaker makes the vector of a call piece by piece, and turns its sums into the result, so
+/// that both can take place beside messages. Its pieces begin at multiples of 8192 elements.
+class PieceMaker {
+  public:
+    virtual ~PieceMaker() = default;
+    /// Writes elements of the vector.
+    virtual void fill(std::size_t first, std::size_t count) = 0;
+    /// Writes the result of elements whose sums the vector has.
+    virtual void round(std::size_t first, std::size_t count) = 0;
+    /// Returns the memory of that result.
+    virtual std::span<std::byte> result(std::size_t first, std::size_t count) = 0;
+};
+
 /// A WayCall is one allreduce of this rank, for the way that its route names.
 struct WayCall {
     const CallArguments& arguments;  ///< buffers in host memory, unless `device` is set
@@ -89,7 +103,10 @@ struct WayCall {
     bool asked = false;               ///< whether all ranks have been asked where their vectors are
     PassReason pass_reason = PassReason::none;  ///< why it passes, for the statistics
     Residual* residual = nullptr;               ///< goes with keys that have feedback
-    std::shared_ptr<DeviceSide> device = {};    ///< the device that both buffers are on
+    /// If this is not null, the vector is made by it, and only its result is wanted; on all ranks
+    /// or none, and with hosts_way() alone.
+    PieceMaker* maker = nullptr;
+    std::shared_ptr<DeviceSide> device = {};  ///< the device that both buffers are on
 };
 
 /// A Way runs calls of one communicator. Every rank asks it and calls it in the same order, one

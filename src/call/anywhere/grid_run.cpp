@@ -57,19 +57,21 @@ Status GridRun::begin_tops() {
 
 /// Goes on after a step: to the next one, or to the result.
 Result<Progress> GridRun::settle() {
-    if (stage_ == Stage::tops) {
-        GRADCOLL_TRY(begin(Stage::words, *executors_.words, sum_.words()));
-        return Progress::advanced;
-    }
     if (stage_ == Stage::words) {
+        sum_.finish();
+        return Progress::complete;
+    }
+    if (stage_ == Stage::tops) {
         const IntegerStep specials = sum_.specials(GridSum::SpecialsLie::in_place);
         if (specials.count > 0) {
             GRADCOLL_TRY(begin(Stage::specials, *executors_.specials, specials));
             return Progress::advanced;
         }
     }
-    sum_.finish();
-    return Progress::complete;
+    const IntegerStep words = sum_.words();
+    sum_.fill(0, static_cast<std::size_t>(words.count));
+    GRADCOLL_TRY(begin(Stage::words, *executors_.words, words));
+    return Progress::advanced;
 }
 
 Result<Progress> GridRun::go_on() {

@@ -33,8 +33,36 @@ IntegerStep GridSum::tops() {
 }
 
 IntegerStep GridSum::words() {
-    to_grid(type_, input_, count_, tops_.data(), words_.data());
-    return {words_.data(), static_cast<MPI_Count>(words_.size()), MPI_INT64_T, MPI_SUM, true};
+    return {words_.data(), static_cast<MPI_Count>(words_.size()), MPI_INT64_T, MPI_SUM, true, this};
+}
+
+/// Counts of words are those of whole blocks, but for the last one.
+struct GridSum::Elems {
+    std::size_t first, count, byte;
+    Elems(const GridSum& sum, std::size_t first_word, std::size_t word_count)
+        : first(first_word / grid_words(sum.type_)),
+          count(word_count / grid_words(sum.type_)),
+          byte(first * element_bytes(sum.type_)) {}
+    std::size_t block() const { return first / grid_block_elems; }
+};
+
+void GridSum::fill(std::size_t first, std::size_t count) {
+    const Elems elems(*this, first, count);
+    to_grid(type_, static_cast<const std::byte*>(input_) + elems.byte, elems.count,
+            &tops_[elems.block()], &words_[first]);
+}
+
+void GridSum::round(std::size_t first, std::size_t count) {
+    const Elems elems(*this, first, count);
+    from_grid(type_, &words_[first], elems.count, &tops_[elems.block()],
+              static_cast<std::byte*>(output_) + elems.byte);
+    is_rounded_ = true;
+}
+
+std::span<std::byte> GridSum::result(std::size_t first, std::size_t count) {
+    const Elems elems(*this, first, count);
+    is_rounded_ = true;
+    return {static_cast<std::byte*>(output_) + elems.byte, elems.count * element_bytes(type_)};
 }
 
 /// Calls `of(first, count, place)` for the blocks that have NaN or Inf on some rank; `place` is
@@ -66,7 +94,7 @@ IntegerStep GridSum::specials(SpecialsLie lie) {
 }
 
 void GridSum::finish() {
-    from_grid(type_, words_.data(), count_, tops_.data(), output_);
+    if (!is_rounded_ && count_ > 0) round(0, words_.size());
     for_each_special_block([&](std::size_t first, std::size_t elems, std::size_t place) {
         auto* const out = static_cast<std::byte*>(output_);
         put_specials(type_, &specials_[place], elems, out + first * element_bytes(type_));

@@ -9,6 +9,7 @@
 #include "mpi/request.hpp"
 #include "reduce/grid.hpp"
 #include "runtime/scratch_pool.hpp"
+#include "ways/way.hpp"
 
 namespace gradcoll {
 
@@ -19,14 +20,16 @@ struct IntegerStep {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     bool adds_words = false;  ///< as in a CallManner
+    /// If this is not null, it has to fill the data before the step.
+    PieceMaker* maker = nullptr;
 };
 
 /// A GridSum gives the steps of such a sum, one after the other: each is asked for once, when the
 /// one before has been made with all ranks. Input and output are not touched by the steps, and may
 /// be the same memory.
-class GridSum {
+class GridSum final : public PieceMaker {
   public:
-    /// SpecialsLie says where the third step has which elements are NaN or Inf.
+    /// SpecialsLie says where the second step has which elements are NaN or Inf.
     enum class SpecialsLie : std::uint8_t {
         packed,   ///< those of blocks that have some, one block behind the other
         in_place  ///< each in the place of its element, for steps whose length is planned before
@@ -39,17 +42,22 @@ class GridSum {
 
     /// Returns the first step, which finds the tops of all blocks.
     IntegerStep tops();
-    /// Returns the second step, which adds.
-    IntegerStep words();
-    /// Returns the third step; its count is 0 on all ranks if it is not needed.
+    /// Returns the second step; its count is 0 on all ranks if it is not needed.
     IntegerStep specials(SpecialsLie lie);
-    /// Writes the result when all steps have been made.
+    /// Returns the last step, which adds. Whoever makes it has the words filled first, and may
+    /// round all of them, piece by piece: that overwrites the input of a sum in place.
+    IntegerStep words();
+    void fill(std::size_t first, std::size_t count) override;
+    void round(std::size_t first, std::size_t count) override;
+    std::span<std::byte> result(std::size_t first, std::size_t count) override;
+    /// Writes what is left of the result when all steps have been made.
     void finish();
 
     /// Returns the first step of a rank that takes no part: `room` stays with the caller.
     static IntegerStep tops_in(std::span<GridTop> room);
 
   private:
+    struct Elems;
     template <class Of>
     void for_each_special_block(Of&& of) const;
 
@@ -62,6 +70,7 @@ class GridSum {
     std::span<GridTop> tops_;
     std::span<std::uint8_t> specials_;
     SpecialsLie lie_ = SpecialsLie::packed;
+    bool is_rounded_ = false;
 };
 
 }  // namespace gradcoll

@@ -33,9 +33,9 @@ Status sum_on_grid(const CallShape& shape, const Binding& binding, ScratchPool& 
                    const RunIntegerStep& run) {
     GridSum sum = GRADCOLL_VALUE(GridSum::make(shape, binding, scratch));
     GRADCOLL_TRY(run(sum.tops()));
-    GRADCOLL_TRY(run(sum.words()));
     const IntegerStep specials = sum.specials(GridSum::SpecialsLie::packed);
     if (specials.count > 0) GRADCOLL_TRY(run(specials));
+    GRADCOLL_TRY(run(sum.words()));
     sum.finish();
     return {};
 }
@@ -93,6 +93,12 @@ Status reduce_in_integers(const CallShape& shape, const Binding& binding, Scratc
     GRADCOLL_TRY(run({output, shape.count, integer_of(shape.elem_bytes),
                       shape.op == ReduceOp::min ? MPI_MIN : MPI_MAX}));
     from_ordered_keys(shape.type, shape.op, output, count);
+    return {};
+}
+
+Status fill(const IntegerStep& step) {
+    if (step.maker != nullptr && step.count > 0)
+        step.maker->fill(0, static_cast<std::size_t>(step.count));
     return {};
 }
 

@@ -40,6 +40,8 @@ using RunIntegerStep = std::function<Status(const IntegerStep& step)>;
 /// refuse_in_integers() tells the others.
 Status reduce_in_integers(const CallShape& shape, const Binding& binding, ScratchPool& scratch,
                           const RunIntegerStep& run);
+/// Fills the integers of a step, which are the sums already if a single rank makes it.
+Status fill(const IntegerStep& step);
 /// Makes the first step of such a reduction on a rank that takes no part: `run` refuses it.
 void refuse_in_integers(const CallShape& shape, const RunIntegerStep& run);
 

@@ -143,8 +143,7 @@ Status PartWork::start() {
 Status AloneWork::start() {
     if (way.on_grid)
         return reduce_in_integers(shape_, binding_of(arguments_, shape_),
-                                  context_.plans().scratch(),
-                                  [](const IntegerStep&) { return Status(); });
+                                  context_.plans().scratch(), fill);
     return reduce_alone(context_, CallKind::submitted, arguments_, shape_, {});
 }
 

@@ -1,5 +1,7 @@
 #include "ways/hosts/hosts_sum.hpp"
 
+#include "mpi/request.hpp"
+
 namespace gradcoll {
 
 void HostsSum::start(const Call& call) {
@@ -78,11 +80,17 @@ Result<Progress> HostsSum::advance_between() {
 Result<Progress> HostsSum::advance_down() {
     if (!comes_down_) return Progress::idle;
     HostLane& lane = *call_.lanes.down;
+    Binding binding = call_.binding;
+    CallShape shape = call_.shape;
+    if (!call_.given.empty()) {
+        binding.output = call_.given.data();
+        shape = shape_of_bytes(call_.given.size());
+    }
     return lane.turns.advance(*lane.memory, down_turn_, [&] {
         if (call_.lanes.is_leader && !outcome_.ok())
-            lane.memory->start_refusal(HostMemory::down, call_.shape, outcome_.code());
+            lane.memory->start_refusal(HostMemory::down, shape, outcome_.code());
         else
-            lane.memory->start(HostMemory::down, call_.binding, call_.shape);
+            lane.memory->start(HostMemory::down, binding, shape);
     });
 }
 

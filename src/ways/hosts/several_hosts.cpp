@@ -106,7 +106,9 @@ struct SeveralHosts::Vector {
     CallKey key;
     Binding binding;
     bool over_tree = false;
+    PieceMaker* maker = nullptr;
 
+    std::size_t count() const { return static_cast<std::size_t>(shape.count); }
     /// Returns what a piece has of its own, as the leaders' sum needs it.
     HostsSum::Call piece(const Range& range) const {
         HostsSum::Call piece{.binding = binding, .shape = shape};
@@ -114,6 +116,7 @@ struct SeveralHosts::Vector {
         piece.binding.input = static_cast<const std::byte*>(binding.input) + offset;
         piece.binding.output = static_cast<std::byte*>(binding.output) + offset;
         piece.shape.count = static_cast<std::int64_t>(range.count);
+        if (maker != nullptr) piece.given = maker->result(range.first, range.count);
         return piece;
     }
 };
@@ -200,11 +203,14 @@ Status SeveralHosts::run(const WayCall& call) {
     const bool is_long = call.shape.size_bytes() >= settings_.current().tree_min_bytes;
     Vector vector{call.arguments, call.shape, call.key, binding_of(call.arguments, call.shape),
                   takes_long() && (call.key.compress || is_long)};
+    vector.maker = call.maker;
     vector.binding.tolerance = call.tolerance;
     vector.binding.refusal = call.refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     CallRecord record;
+    if (vector.maker != nullptr && !vector.over_tree) vector.maker->fill(0, vector.count());
     const Status mine = vector.over_tree ? run_over_tree(vector, record) : run_by_mpi(vector);
+    if (vector.maker != nullptr && !vector.over_tree) vector.maker->round(0, vector.count());
     GRADCOLL_TRY(tell_outcome(mine, record.lossy));
     count(vector, record, begin_ns);
     return {};
@@ -300,6 +306,8 @@ void SeveralHosts::drive(Piece& piece, IsThere&& is_there) {
 /// Begins the sum of a piece, and waits until it is on its way between hosts. The other hosts are
 /// told of an error before.
 void SeveralHosts::begin(Piece& piece, const Vector& vector, const Range& range, Status so_far) {
+    piece.range = range;
+    if (vector.maker != nullptr) vector.maker->fill(range.first, range.count);
     HostsSum::Call call = vector.piece(range);
     if (plans_ != nullptr) {
         CallKey key = vector.key;
@@ -317,11 +325,14 @@ void SeveralHosts::begin(Piece& piece, const Vector& vector, const Range& range,
     drive(piece, [&] { return !piece.sum.goes_up(); });
 }
 
-/// Waits until the ranks of this host have the sum of the piece.
-Status SeveralHosts::finish(Piece& piece, CallRecord& record) {
+/// Waits until the ranks of this host have the sum of the piece. If the vector is made by somebody,
+/// the leader rounds its sums, and they get the result.
+Status SeveralHosts::finish(Piece& piece, const Vector& vector, CallRecord& record) {
     const std::uint64_t begin_ns = is_leader() && observing_calls() ? now_ns() : 0;
     drive(piece, [&] { return !piece.sum.is_between(); });
     if (begin_ns != 0) record.wire_ns += now_ns() - begin_ns;
+    if (vector.maker != nullptr && is_leader())
+        vector.maker->round(piece.range.first, piece.range.count);
     piece.sum.come_down();
     drive(piece, [&] { return piece.sum.is_over(); });
     end(piece, record);
@@ -355,14 +366,14 @@ Status SeveralHosts::run_over_tree(const Vector& vector, CallRecord& record) {
     if (!is_alone())
         lane_.memory->go_on_beside(
             [](void* way) { return static_cast<SeveralHosts*>(way)->advance_messages(); }, this);
-    const auto count = static_cast<std::size_t>(vector.shape.count);
     const std::size_t most = piece_bytes_of(vector.shape.size_bytes()) / vector.shape.elem_bytes;
-    const std::size_t pieces = divided_up(count, most);
+    const std::size_t pieces = divided_up(vector.count(), most);
     for (std::size_t i = 0; i < pieces + pieces_under_way; ++i) {
         Piece& piece = pieces_[i % pieces_under_way];
-        if (i >= pieces_under_way && i - pieces_under_way < pieces) note(finish(piece, record));
+        if (i >= pieces_under_way && i - pieces_under_way < pieces)
+            note(finish(piece, vector, record));
         if (i >= pieces) continue;
-        begin(piece, vector, {i * most, std::min(most, count - i * most)}, status);
+        begin(piece, vector, {i * most, std::min(most, vector.count() - i * most)}, status);
         note(piece.sum.outcome());
     }
     if (!is_alone()) lane_.memory->go_on_beside(nullptr, nullptr);

@@ -94,6 +94,7 @@ class SeveralHosts final : public Way {
     struct Piece {
         HostsSum sum;
         Lease lease;
+        Range range;
     };
     /// So many pieces of a long vector are on their way between hosts at once.
     static constexpr std::size_t pieces_under_way = 3;
@@ -104,7 +105,7 @@ class SeveralHosts final : public Way {
     Status lead_by_mpi(const Vector& vector, std::byte* output);
     Status run_over_tree(const Vector& vector, CallRecord& record);
     void begin(Piece& piece, const Vector& vector, const Range& range, Status so_far);
-    Status finish(Piece& piece, CallRecord& record);
+    Status finish(Piece& piece, const Vector& vector, CallRecord& record);
     void end(Piece& piece, CallRecord& record);
     template <class IsThere>
     void drive(Piece& piece, IsThere&& is_there);

@@ -14,6 +14,7 @@ struct BlockingExtras {
     std::shared_ptr<DeviceSide> device =
         {};                           ///< the device of the binding's memory; null: the host
     const Status* refusal = nullptr;  ///< as in a Binding
+    PieceMaker* maker = nullptr;      ///< as in a WayCall
 };
 
 /// Begins the operation on the tree, makes progress (also of persistent requests that are started,
