@@ -149,7 +149,9 @@ bool is_summed_in_pieces(const Call& call) {
 
 Status sum_over_tree(const Call& call, const Binding& binding) {
     GRADCOLL_TRY(call.context->prepare_tree());
-    return sum_in_pieces(*call.context, call.shape, binding);
+    CommContext& context = *call.context;
+    return run_timed(context, tree_way(), call.shape, call.route.key,
+                     [&] { return sum_in_pieces(context, call.shape, binding); });
 }
 
 /// Tells the other ranks of such a reduction, in its first step, or in all its pieces.

@@ -126,7 +126,7 @@ struct Settings {
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     InsideHosts inside_hosts = InsideHosts::memory;
-    Tune tune = Tune::online;  ///< off if sums are to be reproducible
+    Tune tune = Tune::online;  ///< off if sums are to keep one order
     bool reproducible = false;
     bool anywhere = false;  ///< sums have the same bits on every tree; `reproducible` is set, too
     std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none

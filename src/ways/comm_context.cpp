@@ -183,7 +183,8 @@ Status CommContext::begin_trials() {
     const Settings& settings = settings_.current();
     trials_.stop();
     if (settings_.text()[OptionId::topology] != "auto" || settings.tune == Tune::off ||
-        settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
+        settings.anywhere || settings.chooses_plan() || identity_.is_one_host() ||
+        devices_.any_in_use())
         return {};
     TriedWays known{};
     if (identity_.rank() == 0) known = remembered_ways(tree_->tree);

@@ -83,7 +83,7 @@ SettingRow reproducible_setting_row() {
         out.anywhere = text == "anywhere";
         out.reproducible = out.anywhere;
         if (!out.anywhere) GRADCOLL_TRY(take(out.reproducible, parse_switch(text)));
-        if (out.reproducible) out.tune = Tune::off;
+        if (out.reproducible && !out.anywhere) out.tune = Tune::off;
         return Status();
     }};
 }
