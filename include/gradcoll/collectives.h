@@ -68,6 +68,19 @@ int GC_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
+/* Does GC_Reduce_scatter_block with error feedback, as GC_Allreduce_residual does for an allreduce:
+ * what this rank's encoders dropped of the blocks of other ranks is added to what it sends of them
+ * in the next call. A rank's own contribution to its block is never encoded. Only what an allreduce
+ * sends on its way up travels: about half of its bytes. Collective: all ranks pass a residual made
+ * by the same GC_Residual_create_for_blocks. Calls with one residual must not overlap; they never
+ * pass to the MPI library. Errors: those of GC_Reduce_scatter_block, MPI_ERR_COUNT also if the
+ * whole vector cannot be counted; MPI_ERR_ARG if the residual is null, or was made for another
+ * communicator, count, type or call; MPI_ERR_TYPE and MPI_ERR_OP if it is not a sum of
+ * floating-point numbers. */
+int GC_Reduce_scatter_block_residual(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                     GC_Residual residual);
+
 /* Does MPI_Allgather (section 5.7): block r of `recvbuf`, `recvcount` elements of `recvtype`, is
  * what rank r sent; `recvbuf` has n blocks on n ranks, `sendbuf` one. With MPI_IN_PLACE each rank's
  * own block is in its place in `recvbuf`, and `sendcount` and `sendtype` are ignored. All blocks

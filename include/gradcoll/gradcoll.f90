@@ -11,7 +11,7 @@
 ! - Counts are default integers or of MPI_COUNT_KIND, steps are of kind int64.
 ! - `ierror` is optional; without it only the communicator's error handler tells of an error.
 ! - Texts may have blanks at their end, which are left out.
-! inspect.h and mover.h are for C alone.
+! inspect.h, mover.h and reduce-scatters with a residual are for C alone.
 module gradcoll
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_int, c_loc, &
       c_long_long, c_null_char, c_null_ptr, c_ptr

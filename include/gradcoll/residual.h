@@ -22,6 +22,10 @@ typedef struct GC_Residual_s* GC_Residual;
  * one. */
 int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
                        GC_Residual* residual);
+/* Does the same for GC_Reduce_scatter_block_residual with blocks of `recvcount` elements: at most
+ * n * recvcount values on n ranks. No other call takes it. */
+int GC_Residual_create_for_blocks(MPI_Comm comm, MPI_Count recvcount, MPI_Datatype datatype,
+                                  GC_Residual* residual);
 int GC_Residual_free(GC_Residual* residual);
 
 /* Multiplies the residual by `factor` (finite), as is needed after a change of learning rate or

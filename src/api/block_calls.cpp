@@ -1,5 +1,5 @@
-// GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
-// layout.
+// GC_Reduce_scatter_block, GC_Reduce_scatter_block_residual and GC_Allgather: the two halves of an
+// allreduce, in MPI's own block layout.
 #include "call/blocking.hpp"
 #include "gradcoll/collectives.h"
 
@@ -24,6 +24,12 @@ Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Pass&& pas
 
 constexpr Entry reduce_scatter_entry{.kind = CallKind::reduce_scatter_block,
                                      .name = "GC_Reduce_scatter_block"};
+Entry scatter_residual_entry(GC_Residual residual) {
+    return {.kind = CallKind::reduce_scatter_block,
+            .name = "GC_Reduce_scatter_block_residual",
+            .with_residual = true,
+            .residual = residual};
+}
 constexpr Entry allgather_entry{.kind = CallKind::allgather, .name = "GC_Allgather"};
 
 }  // namespace
@@ -36,6 +42,15 @@ extern "C" int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int r
     return at_boundary(comm, reduce_scatter_entry.name, [&] {
         return in_blocks(reduce_scatter_entry, {sendbuf, recvbuf, recvcount, datatype, op, comm},
                          pass_reduce_scatter);
+    });
+}
+
+extern "C" int GC_Reduce_scatter_block_residual(const void* sendbuf, void* recvbuf,
+                                                MPI_Count recvcount, MPI_Datatype datatype,
+                                                MPI_Op op, MPI_Comm comm, GC_Residual residual) {
+    return at_boundary(comm, "GC_Reduce_scatter_block_residual", [&] {
+        return in_blocks(scatter_residual_entry(residual),
+                         {sendbuf, recvbuf, recvcount, datatype, op, comm}, pass_reduce_scatter);
     });
 }
 

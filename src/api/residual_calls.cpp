@@ -1,7 +1,8 @@
-// GC_Residual_create and the calls on a residual.
+// GC_Residual_create, GC_Residual_create_for_blocks and the calls on a residual.
 #include <fmt/format.h>
 
 #include "attach/attachments.hpp"
+#include "call/call_kinds.hpp"
 #include "call/residual_handle.hpp"
 #include "mpi/boundary.hpp"
 #include "mpi/element_types.hpp"
@@ -30,20 +31,23 @@ Status check_handle(GC_Residual residual) {
     return {};
 }
 
-/// Makes a residual. Its layout is that of any call with feedback for this count and type, whatever
-/// its codecs.
-Result<std::shared_ptr<Residual>> residual_for(CommContext& context, const CallShape& shape) {
+/// Makes a residual. Its layout is that of any call of the kind with feedback for this count and
+/// type, whatever its codecs.
+Result<std::shared_ptr<Residual>> residual_for(CommContext& context, CallKind kind,
+                                               const CallShape& shape) {
     const Settings& settings = context.settings().current();
-    const CallKey key = route_of(settings, shape, {.feedback = true}).key;
+    const CallKey key = route_of(settings, shape, {.kind = kind, .feedback = true}).key;
     const auto call = context.plans().plan_apart(context.tree(), settings, key);
     if (!call) return call.status();
     return std::make_shared<Residual>(
         identity_of(**call, context.tree(), context.identity().rank()));
 }
 
-Status create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, GC_Residual* out) {
+Status create(CallKind kind, MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
+              GC_Residual* out) {
+    const bool in_blocks = has(kind, CallTrait::in_blocks);
     GRADCOLL_TRY(check_comm(comm));
-    GRADCOLL_TRY(check_count("count", count));
+    GRADCOLL_TRY(check_count(in_blocks ? "recvcount" : "count", count));
     GRADCOLL_TRY(check_datatype("datatype", datatype));
     GRADCOLL_TRY(check_residual_type(datatype));
     if (out == nullptr) return {Code::invalid_argument, "residual is a null pointer"};
@@ -52,7 +56,10 @@ Status create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, GC_Residual
     if (!*context)
         return {Code::invalid_comm,
                 "comm is an intercommunicator, whose calls are never compressed"};
-    auto residual = residual_for(**context, classify(count, datatype, MPI_SUM).shape);
+    const int blocks = in_blocks ? (*context)->identity().rank_count() : 1;
+    GRADCOLL_TRY(check_block_count(count, blocks));
+    auto residual =
+        residual_for(**context, kind, classify(count * blocks, datatype, MPI_SUM).shape);
     if (!residual) return residual.status();
     *out = new GC_Residual_s{*context, std::move(residual).value()};
     return {};
@@ -94,8 +101,16 @@ using namespace gradcoll;
 
 extern "C" int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
                                   GC_Residual* residual) {
-    return at_boundary(comm, "GC_Residual_create",
-                       [&] { return create(comm, count, datatype, residual); });
+    return at_boundary(comm, "GC_Residual_create", [&] {
+        return create(CallKind::allreduce, comm, count, datatype, residual);
+    });
+}
+
+extern "C" int GC_Residual_create_for_blocks(MPI_Comm comm, MPI_Count recvcount,
+                                             MPI_Datatype datatype, GC_Residual* residual) {
+    return at_boundary(comm, "GC_Residual_create_for_blocks", [&] {
+        return create(CallKind::reduce_scatter_block, comm, recvcount, datatype, residual);
+    });
 }
 
 extern "C" int GC_Residual_free(GC_Residual* residual) {

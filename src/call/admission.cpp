@@ -30,8 +30,9 @@ constexpr bool mpi_refuses_null_buffers = true;
 
 Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI_Comm comm) {
     if (residual == nullptr)
-        return {Code::invalid_argument,
-                "residual is GC_RESIDUAL_NULL; GC_Allreduce does without one"};
+        return {
+            Code::invalid_argument,
+            "residual is GC_RESIDUAL_NULL; the call whose name lacks _residual does without one"};
     if (!is_floating(shape.type))
         return {Code::invalid_type,
                 fmt::format("datatype is {}; a residual goes with floating-point types",
@@ -134,6 +135,8 @@ void Admission::check() {
     if (!complaint_.ok()) return;
     const bool in_blocks = has(kind(), CallTrait::in_blocks);
     const int blocks = in_blocks ? rank_count_of(call_.arguments.comm) : 1;
+    complaint_ = check_block_count(call_.arguments.count, blocks);
+    if (!complaint_.ok()) return;
     Classified classified = classify(kind(), call_.arguments, blocks);
     const bool only_one_host = classified.shape.by_mpi();
     if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
@@ -484,6 +487,10 @@ Status CopiedInput::fill(CommContext& context) const {
     }
     const auto side = side_of(&context, memory);
     return side ? copy_and_finish(**side, bytes.get(), from, size_bytes) : side.status();
+}
+
+Residual* Entry::residual_values() const {
+    return with_residual ? residual->residual.get() : nullptr;
 }
 
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint) {

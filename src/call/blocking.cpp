@@ -214,8 +214,7 @@ Status run_placed(const Call& call, const CallArguments& arguments,
     auto kept = keep_tolerance(context, arguments, shape, settled, device == nullptr);
     if (!kept) return kept.status();
     GRADCOLL_TRY(settle_place(context, shape, device != nullptr, kept->route));
-    Residual* const residual =
-        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
+    Residual* const residual = call.entry->residual_values();
     if (device == nullptr || !goes_by_copy(context, shape, kept->route))
         return run_measured(context, arguments, shape, *kept, {residual, device});
     kept->route.key.in_place = true;

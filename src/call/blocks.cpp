@@ -41,9 +41,11 @@ Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
     const Route& route = kept.route;
     if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
     if (route.goes(one_host_way())) return run_on_one_host(call, arguments, shape);
+    if (route.key.feedback) call.context->keep_plans();
     Binding binding = binding_of(arguments, shape);
     binding.tolerance = kept.for_encodings();
-    return run_blocking(call.context->plans(), call.entry->kind, route.key, binding);
+    return run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
+                        {.residual = call.entry->residual_values()});
 }
 
 /// Runs the call so that it keeps its tolerance. `arguments` are those of the call, or name copies

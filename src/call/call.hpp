@@ -37,6 +37,8 @@ struct Entry {
     std::optional<MPI_Count> whole_count = {};
     CallKind counted_as = kind;
 
+    /// Returns null for calls without a residual.
+    Residual* residual_values() const;
     /// Returns whether it is routed at each start.
     bool sets_up() const { return has(kind, CallTrait::sets_up); }
     /// Returns whether it may wait for other ranks, so that it attaches and compares claims.

@@ -112,6 +112,13 @@ Status check_handles(CallKind kind, const CallArguments& a) {
     return check_count("sendcount", a.sendcount);
 }
 
+Status check_block_count(MPI_Count count, int blocks) {
+    const MPI_Count most = most_count / std::max(blocks, 1);
+    if (count <= most) return {};
+    return {Code::invalid_count,
+            fmt::format("recvcount is {}; allowed is up to {} on {} ranks", count, most, blocks)};
+}
+
 Status find_buffers(CallKind kind, const CallArguments& a, int blocks, std::size_t item_bytes,
                     BufferPair& out) {
     out = {};

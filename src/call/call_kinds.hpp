@@ -14,6 +14,9 @@ namespace gradcoll {
 /// Errors: invalid_comm, invalid_op, invalid_type, invalid_count, invalid_buffer, invalid_argument.
 Status check_handles(CallKind kind, const CallArguments& arguments);
 
+/// Checks that the elements of so many blocks of `count` can be counted. Errors: invalid_count.
+Status check_block_count(MPI_Count count, int blocks);
+
 /// Describes the buffers that this rank has of a call in `out`. `item_bytes` is that of its shape,
 /// 0 if it has none. Errors: invalid_count if the two sides of an allgather differ in size.
 Status find_buffers(CallKind kind, const CallArguments& arguments, int blocks,
