@@ -18,9 +18,10 @@ class Residual:
 
     Made of zeros for arrays like `array` (its values do not matter) on `comm`. Collective; the other
     methods are local. To be freed before the communicator; a context manager does it.
+    in_blocks: for reduce-scatters (GC_Reduce_scatter_block_residual) that leave each rank a block like `array`.
     """
 
-    def __init__(self, comm: Any, array: Any) -> None:
+    def __init__(self, comm: Any, array: Any, in_blocks: bool = False) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
         self._owner: Any = None  # the request or engine that the residual belongs to
         self.comm = comm_or_world(comm)
@@ -28,7 +29,7 @@ class Residual:
         self._describe(buffer)
         handle = _capi.Residual()
         arguments = (_capi.handle(self.comm), buffer.count, buffer.datatype, ctypes.byref(handle))
-        call(self.comm, lib.GC_Residual_create, *arguments)
+        call(self.comm, lib.GC_Residual_create_for_blocks if in_blocks else lib.GC_Residual_create, *arguments)
         self._handle = handle
 
     def _describe(self, buffer: Buffer) -> None:

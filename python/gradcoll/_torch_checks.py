@@ -46,6 +46,14 @@ def check_ranks(comm: MPI.Comm, process_group: Any) -> None:
         )
 
 
+def is_one_host(comm: MPI.Comm) -> bool:
+    """Whether all ranks share memory. Collective."""
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    alone = host.size == comm.size
+    host.Free()
+    return comm.allreduce(alone, MPI.LAND)
+
+
 def check_model(model: torch.nn.Module) -> None:
     """TypeError for a model whose gradients are not whole on each rank."""
     sharded = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", ())

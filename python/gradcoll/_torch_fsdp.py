@@ -12,11 +12,11 @@ from mpi4py import MPI
 
 from . import _torch_memory as memory
 from ._capi import handle, lib
-from ._collectives import EXACT, allreduce
-from ._comms import Stats, attach, set_codec, set_option, stats
+from ._collectives import EXACT
+from ._comms import Stats, attach, get_option, set_codec, set_option, stats
 from ._errors import Error, call, show, text_argument
 from ._residual import Residual
-from ._torch_checks import agree, check_alike, whole
+from ._torch_checks import agree, check_alike, is_one_host, whole
 from ._torch_works import Done
 from ._torch_world import comm_of
 
@@ -66,8 +66,7 @@ class ShardedState:
 
     model: the sharded model, whose process groups are of the backend "gradcoll". Each sharded part of it gets a
         reduce-scatter of this state, and an all-gather if `gather_codec` is one.
-    codec: "int8", "2:4", ... for gradients; "exact" for none. What is compressed travels as a compressed allreduce of which a
-        rank keeps its part: 8 bits an element send half of what an exact reduce-scatter of float32 does, 16 bits as much.
+    codec: "int8", "bf16", "2:4", ... for gradients; "exact" for none.
     gather_codec: "bf16" rounds float32 parameters on the way to the other ranks: each element to the nearest bfloat16, so by
         at most 2**-8 of its magnitude. All ranks compute with the same rounded values, and each keeps its own shard as it is.
     exempt: patterns (fnmatch) of names of parameters that stay exact. So do all that have less than two dimensions: biases
@@ -101,6 +100,7 @@ class ShardedState:
         self.warmup_steps = whole("warmup_steps", warmup_steps)
         self.options = dict(options or {})
         self._own: Dict[Tuple[Any, str], MPI.Comm] = {}  # by process group and codec
+        self._paying: Dict[Any, bool] = {}  # by process group
         self._complaints: List[str] = []
         self._parts = list(self._take(model))
 
@@ -130,7 +130,7 @@ class ShardedState:
 
     def reduce_scatter(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any, op: Any) -> None:
         part.steps += 1
-        if not self._is_lossy(part, self.codec, source, group, part.steps > self.warmup_steps):
+        if not self._is_lossy(part, self.codec, source, group, part.steps > self.warmup_steps) or not self._pays(group):
             _scatter_sum(output, source, group, op)
             return
         own = self._comm(group, self.codec)
@@ -142,13 +142,21 @@ class ShardedState:
         vector = _packed(rows, part.lossy)
         reduction = memory.reduction_of(op, source.dtype)
         if reduction.factor is not None:
-            vector.mul_(reduction.factor)
-        flat = vector.view(-1)
-        allreduce(flat, own, out=flat, residual=self._residual_of(part, own, flat))
-        mine = vector[own.rank]
+            vector = vector * reduction.factor
+        mine = torch.empty(part.lossy_numel(), dtype=output.dtype)
+        self._scatter_lossy_sum(part, own, mine, vector)
         if reduction.is_average:
             mine.div_(own.size)
         _unpack(mine.view(1, -1), part.lossy, output.view(1, -1))
+
+    def _scatter_lossy_sum(self, part: _Part, own: MPI.Comm, mine: torch.Tensor, vector: torch.Tensor) -> None:
+        count, _ = memory.words(mine.numel(), 1)
+        arguments = (vector.data_ptr(), mine.data_ptr(), count, memory.TYPES[mine.dtype], memory.SUM, handle(own))
+        if self.error_feedback:
+            residual = self._residual_of(part, own, mine)
+            call(own, lib.GC_Reduce_scatter_block_residual, *arguments, residual.handle)
+        else:
+            call(own, lib.GC_Reduce_scatter_block, *arguments)
 
     def all_gather(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any) -> None:
         if not self._is_lossy(part, self.gather_codec, source, group, True):
@@ -184,6 +192,16 @@ class ShardedState:
             return self._says(f"a step that does not have all of {', '.join(part.names[:3])}, ... is exact (unused parameters)")
         return True
 
+    def _pays(self, group: Any) -> bool:
+        """Not on one host, through whose memory exact sums go. Collective at first."""
+        if group not in self._paying:
+            own = self._comm(group, self.codec)
+            self._paying[group] = get_option(own, "gc_compress_if") == "always" or not is_one_host(own)
+        return self._paying[group] or self._says(
+            f"codec {self.codec!r} does not pay where all ranks of a group are on one host: its sums are exact "
+            "(options={'gc_compress_if': 'always'} uses it)"
+        )
+
     def _says(self, complaint: str) -> bool:
         if complaint not in self._complaints:
             self._complaints.append(complaint)
@@ -204,13 +222,11 @@ class ShardedState:
                 set_option(own, key, value)
         return own
 
-    def _residual_of(self, part: _Part, own: MPI.Comm, flat: torch.Tensor) -> Optional[Residual]:
-        if not self.error_feedback:
-            return None
-        if part.residual is not None and part.residual.count != flat.numel():
+    def _residual_of(self, part: _Part, own: MPI.Comm, mine: torch.Tensor) -> Residual:
+        if part.residual is not None and part.residual.count != mine.numel():
             raise ValueError("the model's parts are not those that the state was made for")
         if part.residual is None:
-            part.residual = Residual(own, flat)
+            part.residual = Residual(own, mine, in_blocks=True)
         return part.residual
 
     # What the program calls follows.
@@ -249,7 +265,8 @@ class ShardedState:
         for part, entry in zip(self._parts, saved["parts"]):
             own = self._comm(part.group._reduce_scatter_process_group, self.codec)
             failure = None
-            residual = Residual(own, torch.empty(entry["count"], dtype=getattr(torch, entry["dtype"]))) if entry["count"] else None
+            mine = torch.empty(entry["count"], dtype=getattr(torch, entry["dtype"] or "float32"))
+            residual = Residual(own, mine, in_blocks=True) if entry["count"] else None
             try:
                 if residual is not None:
                     residual.load(entry["bytes"])
@@ -280,7 +297,7 @@ class ShardedState:
             part.residual = None
         for own in self._own.values():
             own.Free()
-        self._own = {}
+        self._own, self._paying = {}, {}
 
 
 class _Comm:

@@ -36,7 +36,7 @@ from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
 from ._torch_alone import watch
-from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whole
+from ._torch_checks import agree, check_alike, check_ranks, from_the_start, is_one_host, whole
 from ._torch_engine import EngineState, engine_hook
 from ._torch_fsdp import ShardedState
 from ._torch_mover import LayerRecorder, Mover, MoverStats
@@ -297,7 +297,7 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
     are needed, and where torchrun's say something else it is an error. `arguments` go to torch.distributed.init_process_group."""
     comm = comm_or_world(comm)
     check_ranks_of_launcher(comm)
-    host = "127.0.0.1" if _is_one_host(comm) else socket.gethostname()
+    host = "127.0.0.1" if is_one_host(comm) else socket.gethostname()
     store, port, failure = None, 0, None
     if comm.rank == 0:
         try:
@@ -312,13 +312,6 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
         store = dist.TCPStore(host, port, comm.size, False)
     use(comm)
     dist.init_process_group(backend, store=store, rank=comm.rank, world_size=comm.size, **arguments)
-
-
-def _is_one_host(comm: MPI.Comm) -> bool:
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    alone = host.size == comm.size
-    host.Free()
-    return comm.allreduce(alone, MPI.LAND)
 
 
 def _layout_of(bucket: Any, gradients: torch.Tensor) -> _Layout:

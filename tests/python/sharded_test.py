@@ -124,6 +124,20 @@ class Gradients(unittest.TestCase):
             state.close()
         self.assertLess(errors[True], 0.25 * errors[False], errors)
 
+    def test_bytes(self):
+        """Of the exact reduce-scatter, in which a rank sends the shards of all others."""
+        words = batches(1)[0]
+        for codec, times_fewer in (("int8", 4), ("bf16", 2)):
+            model = network()
+            state = state_of(model, codec=codec)
+            gradients(model, words)
+            sent = state.stats()
+            self.assertAlmostEqual(sent.bytes_sent_exact / sent.bytes_sent, times_fewer, delta=0.1 * times_fewer, msg=codec)
+            if SIZE == 2:
+                elements = sum(part.lossy_numel() for part in state._parts)
+                self.assertAlmostEqual(sent.bytes_sent_exact / (4 * elements), 1, delta=0.01, msg=codec)
+            state.close()
+
     def test_a_checkpoint_goes_on(self):
         words = batches(1)[0]
         model = network()
@@ -163,12 +177,16 @@ class Gradients(unittest.TestCase):
         state.close()
 
     def test_a_codec_that_does_not_pay_is_not_used(self):
-        """All ranks are on one host. The library says it (call.compress_if)."""
-        model = network()
+        """All ranks are on one host, which is said once."""
+        model, plain = network(), network()
         state = state_of(model, codec="int8", options={"gc_compress_if": "pays"})
-        for words in batches(2):
-            gradients(model, words)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for words in batches(2):
+                mine, theirs = gradients(model, words), gradients(plain, words)
+                self.assertTrue(all(torch.equal(mine[name], theirs[name]) for name in theirs))
         self.assertEqual(state.stats().calls_compressed, 0)
+        self.assertEqual(len([each for each in said if "on one host" in str(each.message)]), 1)
         state.close()
 
     def test_training(self):
