@@ -18,7 +18,10 @@ import gradcoll.torch  # noqa: E402
 RANK, SIZE = WORLD.rank, WORLD.size
 IS_NEW = not torch.__version__.startswith("1.")
 
-gradcoll.torch.init_process_group(backend="gradcoll")
+if dist.is_torchelastic_launched():  # scripts/check torchrun
+    dist.init_process_group("gradcoll")
+else:
+    gradcoll.torch.init_process_group(backend="gradcoll")
 gloo = dist.new_group(backend="gloo")
 ours = dist.distributed_c10d._get_default_group()
 new_only = unittest.skipUnless(IS_NEW, "this torch has no such recipe")
@@ -183,29 +186,46 @@ class OfShards(Recipes):
 
     @new_only
     def test_hybrid(self):
+        """Replicas of shards, 2 x 2: each sum has two parts, so that all bits are Gloo's."""
         if SIZE != 4:
             self.skipTest("it is for four ranks")
-        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
         from torch.distributed.fsdp import fully_shard
 
-        def recipe(model, wrap):
-            torch.manual_seed(3)
-            for parameter in model.parameters():
-                torch.nn.init.normal_(parameter)
-            model = wrap(model)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-            source = torch.Generator().manual_seed(RANK)
-            for _ in range(3):
-                optimizer.zero_grad()
-                model(torch.randn(8, 7, generator=source)).square().mean().backward()
-                optimizer.step()
-            return list(model.parameters())
+        names, ranks = ("replicate", "shard"), torch.arange(4).view(2, 2)
 
-        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
-        sharded = recipe(torch.nn.Linear(7, 5), lambda model: fully_shard(model, mesh=mesh))
-        plain = recipe(torch.nn.Linear(7, 5), lambda model: DistributedDataParallel(model, process_group=gloo))
-        for one, other in zip(sharded, plain):
-            torch.testing.assert_close(one.full_tensor(), other.detach(), rtol=1e-5, atol=1e-6)
+        def groups_of(backend):
+            """This rank's column and row of the mesh. Every rank makes all groups."""
+            columns, rows = ([dist.new_group(list(part), backend=backend) for part in parts.tolist()] for parts in (ranks.t(), ranks))
+            return [columns[RANK % 2], rows[RANK // 2]]
+
+        def recipe_of(mesh_of, sum_only=False):
+            def recipe(group):
+                torch.manual_seed(3)
+                model = torch.nn.Sequential(torch.nn.Linear(7, 33), torch.nn.LayerNorm(33), torch.nn.ReLU(), torch.nn.Linear(33, 5))
+                mesh = mesh_of(group)
+                for part in (model[0], model[3], model):
+                    fully_shard(part, mesh=mesh)
+                    part.set_force_sum_reduction_for_comms(sum_only)
+                optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+                source = torch.Generator().manual_seed(RANK)
+                for _ in range(4):
+                    optimizer.zero_grad()
+                    model(torch.randn(8, 7, generator=source)).square().mean().backward()
+                    optimizer.step()
+                return [parameter.full_tensor().detach().clone() for parameter in model.parameters()]
+
+            return recipe
+
+        meshes = {
+            group: DeviceMesh.from_group(groups_of(backend), "cpu", mesh=ranks, mesh_dim_names=names)
+            for group, backend in ((ours, "gradcoll"), (gloo, "gloo"))
+        }
+        self.same(recipe_of(meshes.__getitem__), exactly=True)
+        self.same(recipe_of(meshes.__getitem__, sum_only=True), exactly=True)
+        of_torch = recipe_of(lambda _: init_device_mesh("cpu", (2, 2), mesh_dim_names=names))(ours)  # over groups that torch makes
+        for one, other in zip(of_torch, recipe_of(meshes.__getitem__)(gloo)):
+            self.assertTrue(torch.equal(one, other), (one, other))
 
     def test_zero_redundancy_optimizer(self):
         from torch.distributed.optim import ZeroRedundancyOptimizer
