@@ -12,12 +12,14 @@ import secrets
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Mapping
 
 _OF_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _OF_LAUNCHERS = ("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "MPIEXEC_HOSTNAME")
 _STARTED = "_GRADCOLL_MPI_STARTED"  # set for what this process starts, such as workers that load data: they are not its rank
+_CONNECT_SECONDS = 60.0
 _SPEAK_PMI = ("MPICH", "Intel(R) MPI", "MVAPICH")
 _kept: Any = None  # the store, whose server may be in this process, and the server of PMI
 
@@ -79,14 +81,40 @@ def _connect() -> socket.socket:
         server, place = _serve(size)
         store.set("gradcoll/pmi", place)
     _kept = (store, server)
-    host, port, secret = store.get("gradcoll/pmi").decode().split()
-    connection = socket.create_connection((host, int(port)))
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.sendall(f"{secret} {rank}\n".encode())
-    answer = connection.recv(3)
-    if answer != b"ok\n":
-        raise RuntimeError(f"gradcoll: the server of PMI at {host}:{port} has refused rank {rank}")
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    while True:
+        place = store.get("gradcoll/pmi").decode()
+        try:
+            return _connected(rank, place, max(1.0, deadline - time.monotonic()))
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise RuntimeError(_unreachable(rank, place, error)) from None
+            time.sleep(0.1)  # what torchrun starts anew finds the place of the server before in the store, until rank 0 has started one
+
+
+def _connected(rank: int, place: str, seconds: float) -> socket.socket:
+    """A connection that the server has taken. It blocks, as MPI expects it."""
+    host, port, secret = place.split()
+    connection = socket.create_connection((host, int(port)), timeout=seconds)
+    try:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(f"{secret} {rank}\n".encode())
+        if connection.recv(3) != b"ok\n":
+            raise ConnectionRefusedError(f"it has refused rank {rank}")
+        connection.settimeout(None)
+    except OSError:
+        connection.close()
+        raise
     return connection
+
+
+def _unreachable(rank: int, place: str, error: OSError) -> str:
+    host, port, _ = place.split()
+    return (
+        f"gradcoll: rank {rank} on {socket.gethostname()} cannot reach the server of PMI that rank 0 has started at {host}:{port} "
+        f"({error}), so that MPI cannot start. The host is MASTER_ADDR: give torchrun an address of rank 0's host that all hosts "
+        "reach (--master-addr, --rdzv-endpoint), and let connections to its ports through. Or start with the MPI's own mpiexec"
+    )
 
 
 def _serve(size: int) -> Any:

@@ -7,6 +7,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import MPI, gradcoll, main
 
@@ -22,6 +23,14 @@ print(f"SUM {int(tensor[0])} {gradcoll.torch.comm_of().size}\\n", end="", flush=
 subprocess.run([sys.executable, "-c", "import gradcoll; from mpi4py import MPI; assert MPI.COMM_WORLD.size == 1"], check=True)
 dist.destroy_process_group()
 """
+
+
+def torch_or_skip_test():
+    try:
+        import torch
+    except ImportError as missing:
+        raise unittest.SkipTest(str(missing)) from None
+    return torch
 
 
 class Client:
@@ -43,7 +52,7 @@ class Client:
         return self.heard()
 
 
-class Server(unittest.TestCase):
+class WithServer(unittest.TestCase):
     def setUp(self):
         command = [sys.executable, "-I", "-S", _pmi.__file__, "2", "127.0.0.1"]
         self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -58,6 +67,8 @@ class Server(unittest.TestCase):
         self.server.stdout.close()
         self.server.stderr.close()
 
+
+class Server(WithServer):
     def pair(self):
         clients = [Client(self.port, f"secret {rank}") for rank in range(2)]
         self.assertEqual([client.heard() for client in clients], ["ok", "ok"])
@@ -128,6 +139,44 @@ class WhenNeeded(unittest.TestCase):
             self.assertFalse(_bootstrap.is_needed({**TORCHRUN, variable: "0"}))
 
 
+class Store:
+    """torch's store, in which the place of a server that has gone is found until another one has told its own."""
+
+    def __init__(self, *places):
+        self.places = list(places)
+
+    def get(self, _):
+        return (self.places.pop(0) if len(self.places) > 1 else self.places[0]).encode()
+
+
+class Connection(WithServer):
+    def setUp(self):
+        super().setUp()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            self.gone = f"127.0.0.1 {taken.getsockname()[1]} other"
+
+    def connect(self, store):
+        torch_or_skip_test()
+        with mock.patch("torch.distributed.rendezvous", lambda _: iter([(store, 1, 2)])):
+            return _bootstrap._connect()
+
+    def test_a_server_that_has_gone_is_waited_out(self):
+        here = f"127.0.0.1 {self.port} secret"
+        refused = f"127.0.0.1 {self.port} other"
+        connections = [self.connect(Store(self.gone, refused, here)), _bootstrap._connected(0, here, 20)]
+        for connection in connections:
+            self.assertTrue(connection.getblocking())
+            self.assertIsNone(connection.gettimeout())
+            connection.sendall(b"cmd=finalize\n")
+            self.assertEqual(connection.recv(100), b"cmd=finalize_ack rc=0\n")
+            connection.close()
+
+    @mock.patch.object(_bootstrap, "_CONNECT_SECONDS", 0.5)
+    def test_an_error_says_what_to_do(self):
+        with self.assertRaisesRegex(RuntimeError, "rank 1 on .* cannot reach .* at 127.0.0.1:.* .*--master-addr"):
+            self.connect(Store(self.gone))
+
+
 class Torchrun(unittest.TestCase):
     def run_program(self, with_torchrun):
         """Output, errors and exit codes of two processes, by torchrun or with the variables that it sets."""
@@ -160,21 +209,13 @@ class Torchrun(unittest.TestCase):
             self.assertNotIn("SUM", out)
 
     def test_one_world_or_an_error(self):
-        self.torch()
+        torch_or_skip_test()
         self.check(with_torchrun=False)
 
     def test_by_torchrun(self):
-        if self.torch().__version__.startswith("1."):
+        if torch_or_skip_test().__version__.startswith("1."):
             self.skipTest("torchrun of torch 1.13 does not start under Python 3.11")
         self.check(with_torchrun=True)
-
-    def torch(self):
-        try:
-            import torch
-        except ImportError as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        return torch
-
 
 if __name__ == "__main__":
     assert gradcoll
