@@ -8,12 +8,27 @@ from typing import Any, List, Mapping, Optional
 import torch
 import torch.distributed as dist
 from mpi4py import MPI
+from torch._C import _distributed_c10d as c10d
 
 from ._comms import settings_of
 from ._launcher import check_ranks_of_group
 from ._torch_backend import NAME, Backend
 from ._torch_works import end_with_the_program
 
+
+
+def _takes_backends_of_python() -> bool:
+    """torch 2.6 has the class, and lets only C++ make one; 1.13 has no such class."""
+    if not hasattr(c10d, "Backend"):
+        return True
+    try:
+        type("Probe", (c10d.Backend,), {"__init__": lambda self: c10d.Backend.__init__(self, 0, 1)})()
+    except TypeError:
+        return False
+    return True
+
+
+_is_for_python = _takes_backends_of_python()
 _backends: List[Backend] = []  # torch alone does not keep a backend that Python has made
 _next: Optional[MPI.Comm] = None  # for the default group that comes
 _world: Optional[MPI.Comm] = None  # whose ranks are those of the default group that is there
@@ -43,6 +58,11 @@ def use(comm: MPI.Comm) -> None:
 
 def _create(options: Any, _: Any = None) -> Backend:
     """What torch calls for a group, on its members. Collective among these."""
+    if not _is_for_python:
+        raise RuntimeError(
+            f"gradcoll: torch {torch.__version__} takes no backend that is made in Python, as 2.15 does; the hooks of "
+            "DistributedDataParallel and EngineOptimizer, over Gloo, do without (gradcoll.torch.init_process_group())"
+        )
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
         raise RuntimeError("gradcoll: the backend needs an MPI with MPI_THREAD_MULTIPLE, which mpi4py asks for by default")
     if not _backends:

@@ -488,6 +488,10 @@ class Worlds(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, f"rank {SIZE - 1} of {SIZE + 1} .*MPI as rank {SIZE - 1} of {SIZE}"):
             check_ranks_of_group(MPI.COMM_WORLD, RANK, wrong)
 
+    def test_a_torch_that_takes_no_backend_of_python_is_an_error(self):
+        with mock.patch.object(_torch_world, "_is_for_python", False), self.assertRaisesRegex(RuntimeError, "takes no backend"):
+            _torch_world._create(None)
+
 
 if __name__ == "__main__":
     main()
