@@ -138,6 +138,15 @@ class Training:
             words, nexts = text.batch(torch.Generator().manual_seed(1), 64, held_back=True)
             return cross_entropy(self.model(words).flatten(0, 1), nexts.flatten()).item()
 
+    def compressed_calls(self):
+        """Of this rank, so that exact sums are not taken for compressed ones."""
+        if self.state is None:
+            return 0
+        if isinstance(self.state, gradcoll.torch.State):
+            return gradcoll.stats(self.state.attach()).calls_compressed
+        own = self.state if isinstance(self.state, gradcoll.torch.ShardedState) else self.state.attach()
+        return own.stats().calls_compressed
+
     def close(self):
         if self.state is not None:
             self.state.close()
@@ -183,17 +192,19 @@ def times(ways, groups, text, options):
 
 def losses(ways, groups, text, options):
     if dist.get_rank() == 0:
-        print(f"{options.loss_steps} steps of {options.batch} rows on {dist.get_world_size()} ranks\n| way | losses, seeds 1 to {options.seeds} |\n|---|---|")
+        print(f"{options.loss_steps} steps of {options.batch} rows on {dist.get_world_size()} ranks")
+        print(f"| way | losses, seeds 1 to {options.seeds} | compressed sums of a run |\n|---|---|---|", flush=True)
     for way in ways:
-        found = []
+        found, compressed = [], 0
         for seed in range(1, options.seeds + 1):
             training = Training(way, groups, seed, options)
             for _ in range(options.loss_steps):
                 training.step(text)
             found.append(training.loss(text))
+            compressed = training.compressed_calls()
             training.close()
         if dist.get_rank() == 0:
-            print(f"| {way} | {', '.join(f'{loss:.4f}' for loss in found)} |", flush=True)
+            print(f"| {way} | {', '.join(f'{loss:.5f}' for loss in found)} | {compressed} |", flush=True)
 
 
 def main():
