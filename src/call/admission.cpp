@@ -7,7 +7,6 @@
 
 #include "attach/attachments.hpp"
 #include "attach/offered_comm.hpp"
-#include "base/log.hpp"
 #include "call/anywhere/integer_reduction.hpp"
 #include "call/call_kinds.hpp"
 #include "call/device_allreduce.hpp"
@@ -30,9 +29,8 @@ constexpr bool mpi_refuses_null_buffers = true;
 
 Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI_Comm comm) {
     if (residual == nullptr)
-        return {
-            Code::invalid_argument,
-            "residual is GC_RESIDUAL_NULL; the call whose name lacks _residual does without one"};
+        return {Code::invalid_argument,
+                "residual is GC_RESIDUAL_NULL; calls without _residual do without one"};
     if (!is_floating(shape.type))
         return {Code::invalid_type,
                 fmt::format("datatype is {}; a residual goes with floating-point types",

@@ -77,6 +77,7 @@ BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& paramete
         case CodecId::nm_2_4_int4:
             return chain::kernel_for<OnEmulatedWarps, 2, 4>(type, work);
         case CodecId::bound:  // not written for devices
+        case CodecId::grid:
             break;
     }
     return {};

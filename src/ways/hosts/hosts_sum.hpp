@@ -37,7 +37,7 @@ class HostsSum {
         HostLanes lanes = {};
         Binding binding = {};  ///< its numbers and residual are those of the leaders' sum
         CallShape shape = {};
-        /// What the leader gives to the ranks of its host in place of the sum, if it is not empty.
+        /// The leader gives this to the ranks of its host in place of the sum, if it is not empty.
         std::span<std::byte> given = {};
         /// This runs the leaders' sum, in place if the host has several ranks. It is null on other
         /// ranks, and on a leader that cannot take part, whose `so_far` says why.
