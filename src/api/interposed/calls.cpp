@@ -211,7 +211,7 @@ int offer_call<CallKind::reduce>(const GC_Call* call, int* code) noexcept {
 namespace {
 
 template <CallKind kind>
-constexpr Offer offer_of() {
+constexpr CallOffer offer_of() {
     if constexpr (row_of(kind).function.empty())
         return nullptr;
     else
@@ -220,7 +220,7 @@ constexpr Offer offer_of() {
 
 }  // namespace
 
-const std::array<Offer, call_kind_count> offers = {
+const std::array<CallOffer, call_kind_count> offers = {
 #define GC_KIND(CONSTANT, name, ...) offer_of<CallKind::name>(),
 #include "base/call_kinds.def"
 #undef GC_KIND

@@ -15,9 +15,9 @@ namespace gradcoll {
 /// Serves or passes a call of the kind, which unchanged programs make.
 template <CallKind kind>
 int offer_call(const GC_Call* call, int* code) noexcept;
-using Offer = int (*)(const GC_Call* call, int* code);
+using CallOffer = int (*)(const GC_Call* call, int* code);
 /// Has one for each kind; null for those that no function of MPI makes.
-extern const std::array<Offer, call_kind_count> offers;
+extern const std::array<CallOffer, call_kind_count> offers;
 /// persistent.cpp has this one, and the starts and the end of such requests.
 template <>
 int offer_call<CallKind::allreduce_init>(const GC_Call* call, int* code) noexcept;
