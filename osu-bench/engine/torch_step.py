@@ -221,6 +221,15 @@ def accuracy(ways, options):
             print(f"| {way} | {each} | {statistics.median(found):.2f} | {spread:.2f} |", flush=True)
 
 
+def ways_of(only, known, parser):
+    """The ways that --only names, or all that are known."""
+    ways = only.split(";") if only else list(known)
+    for way in ways:
+        if way not in known:
+            parser.error(f"--only: no way is called {way!r}; there are {'; '.join(known)}")
+    return ways
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["times", "accuracy"])
@@ -237,10 +246,7 @@ def main():
     parser.add_argument("--pictures", type=int, default=60000, help="of the training set, from the first on (all)")
     parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
-    ways = options.only.split(";") if options.only else list(WAYS)
-    for way in ways:
-        if way not in WAYS:
-            parser.error(f"--only: no way is called {way!r}; there are {'; '.join(WAYS)}")
+    ways = ways_of(options.only, WAYS, parser)
     torch.set_num_threads(1)
     gradcoll.torch.init_process_group()
     ways = [way for way in ways if works(way, options) and (options.what == "times" or way != NO_SUMS)]
@@ -248,4 +254,5 @@ def main():
     torch.distributed.destroy_process_group()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 import gradcoll.torch
 from mpi4py import MPI
+from torch_step import ways_of
 
 WIDTH, LAYERS, HEADS, LENGTH, KINDS = 384, 6, 6, 64, 256
 
@@ -221,10 +222,7 @@ def main():
     parser.add_argument("--always", action="store_true", help="codecs also where they do not pay (gc_compress_if=always)")
     parser.add_argument("--device", default="eth0", help="whose bytes are counted (eth0)")
     options = parser.parse_args()
-    ways = options.only.split(";") if options.only else list(WAYS)
-    for way in ways:
-        if way not in WAYS:
-            parser.error(f"--only: no way is called {way!r}; there are {'; '.join(WAYS)}")
+    ways = ways_of(options.only, WAYS, parser)
     torch.set_num_threads(1)
     gradcoll.torch.init_process_group(backend="gradcoll")
     groups = {name: dist.new_group(backend=name) for name in ("gradcoll", "gloo")}

@@ -3,6 +3,7 @@
 
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
+#include "attach/attachments.hpp"
 #include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "base/mpi/fortran_handles.hpp"
@@ -58,9 +59,7 @@ GC_Interposer_table make_table() {
 /// before a call that was served: MPICH takes in one message a look. More than eight would take
 /// longer than most calls.
 int most_looks() {
-    int rank_count = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-    return std::min(rank_count - 1, 8);
+    return std::min(rank_count_of(MPI_COMM_WORLD) - 1, 8);
 }
 
 }  // namespace

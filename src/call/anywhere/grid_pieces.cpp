@@ -49,9 +49,7 @@ class Piece {
         for (Lease* const lease : {&tops_, &words_, &specials_}) {
             if (lease->executor == nullptr) continue;
             const RunStats& after = lease->executor->stats();
-            record.bytes_sent += after.bytes_sent - lease->before.bytes_sent;
-            record.messages_sent += after.messages_sent - lease->before.messages_sent;
-            record.codec_ns += after.codec_ns - lease->before.codec_ns;
+            add_messages(lease->before, after, record);
             record.wire_ns += after.wait_ns - lease->before.wait_ns;
             if (status_.ok()) lease->call->give_back(std::move(lease->executor), /*waited=*/false);
             *lease = {};

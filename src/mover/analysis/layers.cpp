@@ -91,12 +91,14 @@ Result<std::vector<DeviceLayer>> layers_on_device(const Model& model, const Para
     return layers;
 }
 
+std::int64_t tokens_of_sample(const TransformerModel& model, const Parallel& parallel) {
+    return parallel.sequence > 0 ? parallel.sequence : model.sequence;
+}
+
 std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
     if (const auto* transformer = std::get_if<TransformerModel>(&model.body)) {
-        const std::int64_t sequence =
-            parallel.sequence > 0 ? parallel.sequence : transformer->sequence;
-        return size_product({flow_bytes(*transformer), sequence, parallel.micro_batch_size,
-                             transformer->hidden}) /
+        return size_product({flow_bytes(*transformer), tokens_of_sample(*transformer, parallel),
+                             parallel.micro_batch_size, transformer->hidden}) /
                (parallel.sequence_parallel ? parallel.tensor : 1) / parallel.context;
     }
     const auto& listed = std::get<std::vector<ListedLayer>>(model.body);

@@ -68,6 +68,9 @@ bool gathers_over_link(const Parallel& parallel, const Cluster& cluster);
 /// half.
 Lane moving_lane(const Parallel& parallel, const Cluster& cluster);
 
+/// Returns how many tokens a sample has; 0: neither model nor strategy says it.
+std::int64_t tokens_of_sample(const TransformerModel& model, const Parallel& parallel);
+
 /// Returns how many bytes pass from one pipeline rank to the next for a micro-batch.
 std::int64_t boundary_bytes(const Model& model, const Parallel& parallel);
 

@@ -14,7 +14,7 @@ StepSizes::StepSizes(const TransformerModel& of_model, const Parallel& parallel,
       outside(parallel.sequence_parallel ? parallel.tensor : 1),
       fused_activation(parallel.fused_activation),
       samples(parallel.micro_batch_size),
-      sequence(parallel.sequence > 0 ? parallel.sequence : model.sequence),
+      sequence(tokens_of_sample(model, parallel)),
       tokens(0),
       encoder_sequence(model.encoder_sequence > 0 ? model.encoder_sequence : sequence),
       encoder_tokens(size_product({encoder_sequence, samples})) {

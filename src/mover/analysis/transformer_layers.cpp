@@ -134,7 +134,7 @@ Status check_context(const TransformerModel& model, const Parallel& parallel) {
                 fmt::format("context: found {}, allowed is 1 but for decoders with \"attention\": "
                             "\"flash\" and without state spaces",
                             parallel.context)};
-    const std::int64_t sequence = parallel.sequence > 0 ? parallel.sequence : model.sequence;
+    const std::int64_t sequence = tokens_of_sample(model, parallel);
     if (sequence % parallel.context == 0) return {};
     return {Code::invalid_argument,
             fmt::format("context: found {}, allowed are divisors of the tokens of a sample, {}",
@@ -147,7 +147,7 @@ bool has_encoder(const TransformerModel& model) {
 }
 
 Status check_strategy(const TransformerModel& model, const Parallel& parallel) {
-    if (model.sequence == 0 && parallel.sequence == 0)
+    if (tokens_of_sample(model, parallel) == 0)
         return {Code::invalid_argument,
                 "sequence: is missing: the model does not say how many tokens a sample has"};
     if (parallel.pipeline > 1 && has_encoder(model))

@@ -343,12 +343,8 @@ Status SeveralHosts::finish(Piece& piece, const Vector& vector, CallRecord& reco
 void SeveralHosts::end(Piece& piece, CallRecord& record) {
     if (piece.lease.executor == nullptr) return;
     Lease lease = std::exchange(piece.lease, {});
-    const RunStats& after = lease.executor->stats();
-    record.bytes_sent += after.bytes_sent - lease.before.bytes_sent;
+    add_messages(lease.before, lease.executor->stats(), record);
     record.bytes_sent_exact += lease.call->exact_bytes();
-    record.packed_away_bytes += after.packed_away_bytes - lease.before.packed_away_bytes;
-    record.messages_sent += after.messages_sent - lease.before.messages_sent;
-    record.codec_ns += after.codec_ns - lease.before.codec_ns;
     record.lossy = lease.call->lossy();
     if (const LinkUse* use = lease.call->link_use())
         observe_link_use(groups_->leaders->private_comm(), *use);

@@ -46,6 +46,13 @@ Result<ChannelNumber> NumberedChannels::next(const CommIdentity& parent) {
     return ChannelNumber{channels_.back().get(), numbers_of_one_ - left_--};
 }
 
+void add_messages(const RunStats& before, const RunStats& after, CallRecord& record) {
+    record.bytes_sent += after.bytes_sent - before.bytes_sent;
+    record.packed_away_bytes += after.packed_away_bytes - before.packed_away_bytes;
+    record.messages_sent += after.messages_sent - before.messages_sent;
+    record.codec_ns += after.codec_ns - before.codec_ns;
+}
+
 namespace {
 
 CallTraffic traffic_of(const TreeCall& call) {
@@ -65,12 +72,9 @@ CallRecord record_of(const TreeCall& call) {
     record.bytes = traffic.bytes;
     record.lossy = traffic.lossy;
     record.builder = call.planned.other_builder();
-    record.bytes_sent = traffic.bytes_sent;
     record.bytes_sent_exact = traffic.bytes_sent_exact;
-    record.packed_away_bytes = call.after.packed_away_bytes - call.before.packed_away_bytes;
-    record.messages_sent = traffic.messages_sent;
+    add_messages(call.before, call.after, record);
     record.total_ns = call.total_ns;
-    record.codec_ns = call.after.codec_ns - call.before.codec_ns;
     record.wire_ns = call.after.wait_ns - call.before.wait_ns;
     return record;
 }

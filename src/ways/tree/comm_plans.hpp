@@ -64,6 +64,10 @@ struct Lease {
     std::uint64_t begin_ns = 0;  ///< time when it began, if calls are observed
 };
 
+/// Adds to `record` what an executor has sent, and coded, between these two looks at its
+/// statistics.
+void add_messages(const RunStats& before, const RunStats& after, CallRecord& record);
+
 /// A TreeCall is an operation on the tree that has ended.
 struct TreeCall {
     CallKind kind = CallKind::allreduce;
