@@ -37,6 +37,7 @@ enum class CodecId : std::uint16_t {
     nm_1_4_int8 = 13,
     nm_2_4_int4 = 14,
     grid = 16,
+    zip = 17,
 };
 
 /// A CodecSet marks some codecs, by number_of().

@@ -78,6 +78,7 @@ BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& paramete
             return chain::kernel_for<OnEmulatedWarps, 2, 4>(type, work);
         case CodecId::bound:  // not written for devices
         case CodecId::grid:
+        case CodecId::zip:
             break;
     }
     return {};
