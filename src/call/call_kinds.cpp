@@ -193,12 +193,12 @@ Route route_call(CommContext& context, CallKind kind, const CallArguments& a,
         if (manner.adds_words) return with_packed_words(route);
         return kind == CallKind::allreduce ? context.tried_route(route, shape) : route;
     }
-    // The shape is one of bytes if nothing is compressed; else of elements of the type that a codec
-    // needs to know.
+    // The shape is one of elements of the type that codecs need to know if there may be one; else
+    // of bytes.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
         const Route route =
             context.route(settings, shape_in(element->type, shape.size_bytes()), question);
-        if (route.key.compress) return route;
+        if (route.key.compress || route.key.zips) return route;
     }
     return route_of(settings, shape, question);
 }

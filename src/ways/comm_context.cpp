@@ -383,6 +383,7 @@ bool CommContext::advances_step(const Settings& settings, const CallShape& shape
 
 Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {
     question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    question.may_zip = !learning_.is_timing();
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
     if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
@@ -451,6 +452,7 @@ LossParts CommContext::loss_parts_of(const Settings& settings, const Route& rout
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
     const Settings& settings = settings_.current();
     question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    question.may_zip = !learning_.is_timing();
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_ / settings.calls_per_step);
     question.call = compressible_calls_;

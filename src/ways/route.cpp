@@ -44,6 +44,15 @@ PassReason reason_if_short(ExactReason exact) {
     }
 }
 
+/// Returns whether an exact call may be packed without loss: floats that are added up by whoever
+/// unpacks them, or not at all. Devices have no kernels for it, and where they are,
+/// gc_compress_if is never `pays`.
+bool may_be_zipped(const Settings& settings, const CallShape& shape,
+                   const RouteQuestion& question) {
+    return question.may_zip && settings.compress_if == CompressIf::pays && question.sums &&
+           !question.feedback && is_floating(shape.type);
+}
+
 }  // namespace
 
 bool is_compressible(const Settings& settings, const CallShape& shape,
@@ -77,6 +86,7 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.in_place = question.in_place;
     route.key.feedback = question.feedback;
     route.key.compress = compress;
+    route.key.zips = !compress && may_be_zipped(settings, shape, question);
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
     if (question.feedback) return route;

@@ -22,6 +22,7 @@ struct RouteQuestion {
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
     bool always_exact = false;      ///< whether the call is of a kind that is never compressed
     bool comm_may_be_lossy = true;  ///< whether GC_COMPRESS_COMMS allows the communicator
+    bool may_zip = true;            ///< whether exact floats may be packed where that pays
     WayOffers offers = {};          ///< which ways other than the tree take the call
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
     /// This says why a call that may be compressed is exact all the same (codec_use.hpp).

@@ -36,6 +36,23 @@ TEST(Route, OnlySumsOfLongVectorsAreCompressed) {
     EXPECT_FALSE(route_of(with(CodecId::exact), floats(250), {}).key.compress);
 }
 
+TEST(Route, ExactSumsOfFloatsMayBePackedWithoutLoss) {
+    Settings settings = with(CodecId::exact);
+    settings.compress_if = CompressIf::pays;
+    const auto zips = [&](const CallShape& shape, const RouteQuestion& question = {}) {
+        return route_of(settings, shape, question).key.zips;
+    };
+    EXPECT_TRUE(zips(floats(250)));
+    EXPECT_FALSE(zips({250, ElementType::i32, 4, ReduceOp::sum, {}}));
+    EXPECT_FALSE(zips(floats(250), {.sums = false}));
+    EXPECT_FALSE(zips(floats(250), {.feedback = true}));
+    settings.codec = CodecId::nm_2_4;
+    EXPECT_FALSE(zips(floats(250))) << "it is compressed";
+    EXPECT_TRUE(zips(floats(250), {.left_out = ExactReason::does_not_pay}));
+    settings.compress_if = CompressIf::always;
+    EXPECT_FALSE(zips(floats(249))) << "just what was named";
+}
+
 TEST(Route, AResidualAlwaysTakesTheTree) {
     RouteQuestion question;
     question.feedback = true;

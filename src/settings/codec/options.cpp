@@ -70,15 +70,18 @@ OptionInfo tolerance_option_row() {
 }
 
 OptionInfo compress_if_option_row() {
-    return {.variable = "GC_COMPRESS_IF",
-            .info_key = "gc_compress_if",
-            .default_value = "pays",
-            .allowed = "always, pays",
-            .help =
-                "pays: what takes longer with the codec than without it, as far as the model can "
-                "tell, stays exact: levels of the tree, and calls that the memory of one host "
-                "serves; always: the codec is used wherever it can be",
-            .limits_loss = true};
+    return {
+        .variable = "GC_COMPRESS_IF",
+        .info_key = "gc_compress_if",
+        .default_value = "pays",
+        .allowed = "always, pays",
+        .help =
+            "pays: what takes longer with the codec than without it, as far as the model can "
+            "tell, stays exact: levels of the tree, and calls that the memory of one host "
+            "serves; and exact sums and allgathers of floats are packed without loss where they "
+            "leave a host, if that saves time; always: the codec is used wherever it can be, "
+            "and what is exact is sent as it is",
+        .limits_loss = true};
 }
 
 }  // namespace gradcoll

@@ -39,6 +39,8 @@ class NetworkLearning {
     /// Stops learning, as plans must stay as they are.
     void stop();
     bool is_on() const { return phase_ != Phase::off; }
+    /// Returns whether calls are timed to learn what links carry, which packing them would hide.
+    bool is_timing() const { return phase_ == Phase::timing; }
     /// Returns whether the tree stays, but for times or rates that change.
     bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 

@@ -31,6 +31,9 @@ struct CallKey {
     /// If this is set beside `compress`, the elements are words of sums on a grid, which are packed
     /// between hosts without loss, whatever the settings are.
     bool words = false;
+    /// If this is set, which it is only without `compress`, floats may be packed without loss where
+    /// they leave a host, and are where that pays.
+    bool zips = false;
     /// This is set if all vectors are in memory of devices that read each other.
     bool on_devices = false;
     std::uint32_t elem_bytes = 0;

@@ -77,7 +77,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->key_ = key;
     const auto cost = sending_cost_of(facts.tree, *plan);
     if (!cost) return cost.status();
-    call->lossy_ = cost->lossy && !key.words;
+    call->lossy_ = cost->lossy && key.compress && !key.words;
     if (spec.builder != Builder::flexreduce) call->other_builder_ = name_of(spec.builder).data();
     call->residual_layout_ = residual_layout_of(*plan);
     call->exact_bytes_ = cost->exact_bytes;
