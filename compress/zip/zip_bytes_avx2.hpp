@@ -38,8 +38,8 @@ struct ByteMoves<Avx2> {
         if constexpr (sizeof(V{}[0]) == 2) {
             return bit_copy<V>(_mm256_cvtepu8_epi16(load_vector<__m128i>(from)));
         } else if constexpr (sizeof(V{}[0]) == 4) {
-            return bit_copy<V>(_mm256_cvtepu8_epi32(
-                _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+            return bit_copy<V>(
+                _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
         } else {
             int four = 0;
             std::memcpy(&four, from, sizeof four);
@@ -57,11 +57,10 @@ struct ByteMoves<Avx2> {
         return static_cast<std::uint32_t>(_mm256_movemask_epi8(load_vector<__m256i>(bytes)));
     }
     static void add_to_half(std::uint32_t bits, std::uint8_t one, std::uint8_t* bytes) {
-        const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                   0x0303030303030303);
+        const __m256i byte_of =
+            _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
         const __m256i bit_of = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
-        const __m256i all =
-            _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), byte_of);
+        const __m256i all = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), byte_of);
         const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(all, bit_of), bit_of);
         const __m256i ones = _mm256_and_si256(is_set, _mm256_set1_epi8(static_cast<char>(one)));
         store_vector(bytes, _mm256_add_epi8(load_vector<__m256i>(bytes), ones));

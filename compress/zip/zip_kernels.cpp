@@ -87,9 +87,10 @@ class Encoder {
         }
     }
     std::uint64_t escapes(unsigned least, std::size_t group) const {
-        return high_.bits(group * group_elems, [least](Part part) __attribute__((always_inline)) {
-            return part >= static_cast<std::uint8_t>(least);
-        });
+        return high_.bits(
+            group * group_elems, [least](Part part) __attribute__((always_inline)) {
+                return part >= static_cast<std::uint8_t>(least);
+            });
     }
     /// Sets the width that makes codes and escapes shortest, and returns how many bytes these take.
     std::size_t choose_width(Head& head, std::size_t count) const {
@@ -121,7 +122,7 @@ class Encoder {
             for (unsigned bit = 0; bit < head.width; ++bit, out += group_bytes) {
                 const auto one = static_cast<std::uint8_t>(1U << bit);
                 const std::uint64_t bits = high_.bits(
-                    g * group_elems, [most, one](Part part) __attribute__((always_inline)) {
+                    g * group_elems, [ most, one ](Part part) __attribute__((always_inline)) {
                         const Part code = part < most ? part : most - Part{};
                         return (code & one) != 0;
                     });
@@ -266,7 +267,8 @@ struct Coder {
         for_lanes<Lanes>(elems, [=](auto lanes, std::size_t i) {
             using L = decltype(lanes);
             std::byte* const rest = residual + i * sizeof(Wide);
-            const auto wanted = L::add(L::widen(L::load(in + i * sizeof(Bits))), L::load_wide(rest));
+            const auto wanted =
+                L::add(L::widen(L::load(in + i * sizeof(Bits))), L::load_wide(rest));
             const auto sent = L::narrow(wanted);
             L::store(elements + i, sent);
             L::store_wide(rest, L::finite_or_zero(L::subtract(wanted, L::widen(sent))));

@@ -20,9 +20,14 @@ Status run_timed(CommContext& context, const WayInfo& way, const CallShape& shap
     if (!context.times(shape.size_bytes())) return run();
     const std::uint64_t begin_ns = now_ns();
     const Status status = run();
+    const bool zips_otherwise = key.zips == Zips::no_links || key.zips == Zips::faster_links;
     const Status learnt =
-        context.add_timed_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns},
-                               &way == &mpi_way() ? TriedWay::mpi : TriedWay::ours);
+        context.add_timed_call({.vector_bytes = shape.size_bytes(),
+                                .exact = !key.compress,
+                                .elapsed_ns = now_ns() - begin_ns,
+                                .may_zip = key.zips != Zips::nothing,
+                                .zips_otherwise = zips_otherwise},
+                               &way == &mpi_way() ? TriedWay::other : TriedWay::ours);
     return status.ok() ? learnt : status;
 }
 

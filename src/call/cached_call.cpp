@@ -180,7 +180,7 @@ bool set_tried(CachedCall& way, const CommContext& context, const Call& call) {
     const WayTrials::Size size = WayTrials::size_of(size_bytes);
     way.least_bytes = std::max({way.least_bytes, size.first, least_timed});
     way.end_bytes = std::min(way.end_bytes, size.end);
-    return !context.may_go_another_way(size_bytes) || !context.trials().tries(size_bytes);
+    return !context.may_go_another_way(size_bytes) || !context.tries(call.route.key, size_bytes);
 }
 
 bool is_left_out(ExactReason reason) {

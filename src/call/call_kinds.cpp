@@ -198,7 +198,7 @@ Route route_call(CommContext& context, CallKind kind, const CallArguments& a,
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
         const Route route =
             context.route(settings, shape_in(element->type, shape.size_bytes()), question);
-        if (route.key.compress || route.key.zips) return route;
+        if (route.key.compress || route.key.zips != Zips::nothing) return route;
     }
     return route_of(settings, shape, question);
 }

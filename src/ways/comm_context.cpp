@@ -15,7 +15,6 @@
 #include "settings/process_tuning.hpp"
 #include "topology/sources/cluster/kept_networks.hpp"
 #include "topology/text.hpp"
-#include "ways/learn/remembered_ways.hpp"
 
 namespace gradcoll {
 namespace {
@@ -175,85 +174,6 @@ void CommContext::begin_learning() {
     learning_.stop();
     if (settings_.text()[OptionId::topology] == "auto" && settings_.current().tune == Tune::online)
         learning_.begin(tree_->tree);
-}
-
-/// Tries ways only if the library chooses both the tree and the way. Rank 0 tells the others what
-/// it has kept.
-Status CommContext::begin_trials() {
-    const Settings& settings = settings_.current();
-    trials_.stop();
-    if (settings_.text()[OptionId::topology] != "auto" || settings.tune == Tune::off ||
-        settings.anywhere || settings.chooses_plan() || identity_.is_one_host() ||
-        devices_.any_in_use())
-        return {};
-    TriedWays known{};
-    if (identity_.rank() == 0) known = remembered_ways(tree_->tree);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(known.data(), static_cast<int>(sizeof known), MPI_BYTE, 0,
-                                     identity_.private_comm()),
-                          "MPI_Bcast"));
-    trials_.begin(known, settings.tune == Tune::online);
-    return {};
-}
-
-bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
-    return may_go_another_way(shape.size_bytes()) && !route.passes() && route.way->is_timed &&
-           !route.key.compress && !route.key.feedback;
-}
-
-bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {
-    CallKey key = route.key;
-    key.in_place = false;  // ranks may differ in it
-    const BetweenHosts* const between =
-        route.goes(hosts_way()) ? several_hosts_.between() : nullptr;
-    const Decision decision = between != nullptr
-                                  ? decision_for(between->tree->tree, between->settings, key)
-                                  : decision_for(tree_->tree, settings_.current(), key);
-    return gradcoll::is_surely_faster(tree_->tree, *settings_.current().tuning,
-                                      static_cast<std::int64_t>(shape.size_bytes()),
-                                      decision.predicted_us);
-}
-
-Route CommContext::tried_route(Route route, const CallShape& shape) {
-    if (!may_be_tried(route, shape)) return route;
-    const std::uint64_t bytes = shape.size_bytes();
-    if (trials_.is_about_to_begin(bytes) && is_surely_faster(route, shape)) trials_.settle(bytes);
-    route = foreseen_tried_route(route, shape);
-    if (route.passes() || !trials_.tries(bytes)) return route;
-    if (trials_.next(bytes) == TriedWay::mpi) route.way = &mpi_way();
-    return route;
-}
-
-Route CommContext::foreseen_tried_route(Route route, const CallShape& shape) const {
-    if (!may_be_tried(route, shape) || trials_.tries(shape.size_bytes())) return route;
-    if (trials_.next(shape.size_bytes()) == TriedWay::mpi) {
-        route.pass_reason = PassReason::slower_when_tried;
-        route.way = &mpi_way();
-    }
-    return route;
-}
-
-Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
-    const auto found =
-        trials_.add(identity_.private_comm(), call.vector_bytes, way, call.elapsed_ns);
-    if (!found) return found.status();
-    if (!*found) return {};
-    const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::mpi;
-    observe_trial(identity_.private_comm(), {call.vector_bytes, (*found)->ours_ns * 1e-3,
-                                             (*found)->mpi_ns * 1e-3, is_by_mpi});
-    if (identity_.rank() == 0) remember_ways(tree_->tree, trials_.known());
-    log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
-        identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->mpi_ns * 1e-3,
-        is_by_mpi ? "such calls pass" : "they do not pass");
-    return {};
-}
-
-Status CommContext::add_timed_call(const LongCall& call, TriedWay way) {
-    const bool was_settled = learning_.is_settled();
-    if (call.exact && may_go_another_way(call.vector_bytes)) GRADCOLL_TRY(add_to_trial(call, way));
-    if (way == TriedWay::ours && call.vector_bytes >= settings_.current().long_bytes())
-        GRADCOLL_TRY(add_to_learning(call));
-    if (!was_settled && learning_.is_settled()) known_ways_.forget();
-    return {};
 }
 
 Status CommContext::add_to_learning(const LongCall& call) {

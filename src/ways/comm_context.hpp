@@ -106,6 +106,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
         if (!learning_.is_on() && !trials_.is_on()) return;
         learning_.stop();
         trials_.stop();
+        zip_trials_.stop();
         known_ways_.forget();
     }
     /// Returns the route of a blocking exact allreduce that would go along `route`: that, or the
@@ -115,6 +116,10 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Returns what tried_route() would return, as far as it is known; changes nothing.
     Route foreseen_tried_route(Route route, const CallShape& shape) const;
     const WayTrials& trials() const { return trials_; }
+    /// Returns whether blocking calls with that key are being tried, or will be.
+    bool tries(const CallKey& key, std::uint64_t vector_bytes) const {
+        return trials_.tries(vector_bytes) || tries_zips(key, vector_bytes);
+    }
     /// Returns whether trials say where exact calls of that length go. Long ones are not tried
     /// until the tree is settled.
     bool may_go_another_way(std::uint64_t vector_bytes) const {
@@ -162,7 +167,18 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     void begin_learning();
     Status begin_trials();
     bool may_be_tried(const Route& route, const CallShape& shape) const;
+    Decision decision_of(const Route& route, Zips zips) const;
     bool is_surely_faster(const Route& route, const CallShape& shape) const;
+    Zips other_zips(const Route& route) const;
+    /// Returns whether calls of that size were found to be faster by the MPI library.
+    bool passes_for_good(std::uint64_t vector_bytes) const {
+        return !trials_.tries(vector_bytes) && trials_.next(vector_bytes) == TriedWay::other;
+    }
+    bool tries_zips(const CallKey& key, std::uint64_t vector_bytes) const {
+        return key.zips != Zips::nothing && zip_trials_.tries(vector_bytes) &&
+               !passes_for_good(vector_bytes);
+    }
+    Status add_to_zip_trial(const LongCall& call);
     Status add_to_trial(const LongCall& call, TriedWay way);
     Status add_to_learning(const LongCall& call);
     Status take_measured();
@@ -190,6 +206,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CodecUses codec_uses_;
     NetworkLearning learning_;
     WayTrials trials_;
+    WayTrials zip_trials_;  ///< of calls that go our way: the other way is to pack otherwise
     std::shared_ptr<const DiscoveredTree> tree_before_;  ///< the tree before the one that was
                                                          ///< measured
     std::atomic<std::uint64_t> compressible_calls_{0};

@@ -86,7 +86,7 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.in_place = question.in_place;
     route.key.feedback = question.feedback;
     route.key.compress = compress;
-    route.key.zips = !compress && may_be_zipped(settings, shape, question);
+    if (!compress && may_be_zipped(settings, shape, question)) route.key.zips = Zips::slow_links;
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
     if (question.feedback) return route;

@@ -123,8 +123,7 @@ TEST_F(Zipped, ScatteredSumsAndGatheredBlocksToo) {
     EXPECT_EQ(out, want);
     expect_fewer_bytes();
     std::vector<std::uint32_t> bits(block), all(block * n), right(block * n);
-    for (std::size_t i = 0; i < bits.size(); ++i)
-        bits[i] = std::bit_cast<std::uint32_t>(out[i]);
+    for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = std::bit_cast<std::uint32_t>(out[i]);
     bits[5] = 0x7fa00001;  // a signalling NaN, which no sum would give back
     bits[6] = 0x80000000;
     MPI_Allgather(bits.data(), block, MPI_FLOAT, right.data(), block, MPI_FLOAT, comm);
@@ -141,9 +140,9 @@ TEST_F(Zipped, GradientsOfAnEngineToo) {
     MPI_Allreduce(in.data(), want.data(), count, MPI_FLOAT, MPI_SUM, comm);
     for (int step = 0; step < 3; ++step) {
         GC_Handle handle = GC_HANDLE_NULL;
-        ASSERT_EQ(GC_Submit(engine, "w", in.data(), out.data(), count, MPI_FLOAT, MPI_SUM, 0,
-                            &handle),
-                  MPI_SUCCESS);
+        ASSERT_EQ(
+            GC_Submit(engine, "w", in.data(), out.data(), count, MPI_FLOAT, MPI_SUM, 0, &handle),
+            MPI_SUCCESS);
         ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
         EXPECT_EQ(out, want);
     }

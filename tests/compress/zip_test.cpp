@@ -103,8 +103,8 @@ TEST(Zip, AddsAsPlainElementsAreAdded) {
                 exact.decode_sum(plain.data(), plain.size(), count, base.data(), want.data()));
             for (const Codec& codec : codecs(type)) {
                 const Bytes packed = encoded(codec, plain);
-                ASSERT_TRUE(codec.decode_sum(packed.data(), packed.size(), count, base.data(),
-                                             got.data()));
+                ASSERT_TRUE(
+                    codec.decode_sum(packed.data(), packed.size(), count, base.data(), got.data()));
                 ASSERT_TRUE(same_but_nan_payload(type, got, want)) << count << " elements";
             }
         }
@@ -169,8 +169,8 @@ TEST(Zip, BytesOfAPeerAreNotBelieved) {
     for (const ElementType type : types)
         for (int i = 0; i < 3000; ++i) {
             const std::size_t count = 1 + random() % 700;
-            Bytes bytes = encoded(codecs(type).front(),
-                                  spread_values(type, random, count, i % 2 * 0.4, 6));
+            Bytes bytes =
+                encoded(codecs(type).front(), spread_values(type, random, count, i % 2 * 0.4, 6));
             if (i % 3 == 0) bytes.resize(random() % bytes.size());
             if (i % 3 == 1) bytes.push_back(std::byte{1});
             if (i % 3 == 2)

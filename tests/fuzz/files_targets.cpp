@@ -186,7 +186,7 @@ SwitchTree kept_switches() {
 TriedWays some_ways() {
     TriedWays ways{};
     ways[10] = TriedWay::ours;
-    ways[20] = TriedWay::mpi;
+    ways[20] = TriedWay::other;
     return ways;
 }
 

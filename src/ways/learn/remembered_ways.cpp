@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* version_key = "gradcoll_ways";
 constexpr int file_version = 1;
 constexpr std::pair<const char*, TriedWay> lists[] = {{"ours", TriedWay::ours},
-                                                      {"mpi", TriedWay::mpi}};
+                                                      {"mpi", TriedWay::other}};
 constexpr std::size_t most_trees = 1000;
 
 /// The shelf stays alive while the process exits.

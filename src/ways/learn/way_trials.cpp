@@ -24,7 +24,7 @@ void WayTrials::begin(const TriedWays& known, bool tries) {
     known_ = known;
     if (tries) trials_.resize(known.size());
     is_on_ = tries || std::any_of(known.begin(), known.end(),
-                                  [](TriedWay way) { return way == TriedWay::mpi; });
+                                  [](TriedWay way) { return way == TriedWay::other; });
 }
 
 std::size_t WayTrials::bin_of(std::uint64_t vector_bytes) {
@@ -43,19 +43,19 @@ bool WayTrials::tries(std::uint64_t vector_bytes) const {
 bool WayTrials::is_about_to_begin(std::uint64_t vector_bytes) const {
     if (!tries(vector_bytes)) return false;
     const Trial& trial = trials_[bin_of(vector_bytes)];
-    return trial.times == 0 && trial.is_mpis_turn();
+    return trial.times == 0 && trial.is_others_turn();
 }
 
 TriedWay WayTrials::next(std::uint64_t vector_bytes) const {
     const std::size_t bin = bin_of(vector_bytes);
     const bool by_mpi =
-        tries(vector_bytes) ? trials_[bin].is_mpis_turn() : known_[bin] == TriedWay::mpi;
-    return by_mpi ? TriedWay::mpi : TriedWay::ours;
+        tries(vector_bytes) ? trials_[bin].is_others_turn() : known_[bin] == TriedWay::other;
+    return by_mpi ? TriedWay::other : TriedWay::ours;
 }
 
 double WayTrials::Trial::fastest_ns(TriedWay way) const {
     double least = 0;
-    for (int i = way == TriedWay::mpi ? 0 : 1; i < times; i += 2) {
+    for (int i = way == TriedWay::other ? 0 : 1; i < times; i += 2) {
         const double time = times_ns[static_cast<std::size_t>(i)];
         if (least <= 0 || time < least) least = time;
     }
@@ -73,7 +73,7 @@ Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t ve
     }
     trial.times_ns[static_cast<std::size_t>(trial.times++)] =
         static_cast<double>(elapsed_ns) / static_cast<double>(vector_bytes);
-    if (way == TriedWay::mpi) return nothing;
+    if (way == TriedWay::other) return nothing;
     trial.calls_before = 0;
     if (trial.times != most_pairs && trial.times != 2 * most_pairs) return nothing;
 
@@ -83,11 +83,11 @@ Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t ve
     PMPI_Comm_size(comm, &ranks);
     const double to_ns = static_cast<double>(vector_bytes) / ranks;
     const TrialTimes found{sums.fastest_ns(TriedWay::ours) * to_ns,
-                           sums.fastest_ns(TriedWay::mpi) * to_ns};
-    const double gain = found.mpi_ns > 0 ? found.ours_ns / found.mpi_ns : 0;
+                           sums.fastest_ns(TriedWay::other) * to_ns};
+    const double gain = found.other_ns > 0 ? found.ours_ns / found.other_ns : 0;
     const bool is_clear = gain > clear || gain < 1 / clear;
     if (trial.times < 2 * most_pairs && !is_clear) return nothing;
-    known_[bin_of(vector_bytes)] = gain > worth_passing ? TriedWay::mpi : TriedWay::ours;
+    known_[bin_of(vector_bytes)] = gain > worth_passing ? TriedWay::other : TriedWay::ours;
     return std::optional(found);
 }
 

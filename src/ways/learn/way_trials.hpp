@@ -1,6 +1,5 @@
-// ways/learn/way_trials.hpp - whether exact allreduces between hosts are faster our way or the
-// MPI library's: tried now and then in the first calls of each size, where the forecast does not
-// say.
+// ways/learn/way_trials.hpp - which of two ways is faster for exact allreduces between hosts: tried
+// now and then in the first calls of each size, where the forecast does not say.
 #pragma once
 
 #include <array>
@@ -16,7 +15,9 @@
 
 namespace gradcoll {
 
-enum class TriedWay : std::uint8_t { unknown, ours, mpi };
+/// TriedWay is the way that calls usually go, ours, or the other one: the MPI library's, or ours
+/// with more messages packed.
+enum class TriedWay : std::uint8_t { unknown, ours, other };
 
 /// TriedWays holds the faster way for each power of two of vector bytes, as far as it is known.
 using TriedWays = std::array<TriedWay, 64>;
@@ -25,7 +26,7 @@ using TriedWays = std::array<TriedWay, 64>;
 /// call.
 struct TrialTimes {
     double ours_ns = 0;
-    double mpi_ns = 0;
+    double other_ns = 0;
 };
 
 /// WayTrials is used by one thread at a time; all ranks ask and add alike.
@@ -33,11 +34,11 @@ class WayTrials {
   public:
     /// Shorter calls are not tried: times vary by more than there is to gain.
     static constexpr std::uint64_t least_bytes = 64 << 10;
-    /// A pair is one call by the MPI library, and the next one our way. After half of these pairs a
+    /// A pair is one call the other way, and the next one our way. After half of these pairs a
     /// clear difference ends the trial.
     static constexpr int most_pairs = 4;
-    /// Before each pair so many other calls go our way and pay for it: the MPI library may take
-    /// twice as long.
+    /// Before each pair so many other calls go our way and pay for it: the other way may take twice
+    /// as long.
     static constexpr int calls_before_pair = 32;
 
     /// Begins with what is known, and tries the rest if `tries` is set.
@@ -77,7 +78,7 @@ class WayTrials {
         int times = 0;
         std::array<double, 2 * most_pairs> times_ns{};
 
-        bool is_mpis_turn() const { return times % 2 == 0 && calls_before == calls_before_pair; }
+        bool is_others_turn() const { return times % 2 == 0 && calls_before == calls_before_pair; }
         double fastest_ns(TriedWay way) const;
     };
     static std::size_t bin_of(std::uint64_t vector_bytes);

@@ -67,27 +67,28 @@ std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
 /// Packing shorter vectors saves less than a message more or less takes.
 constexpr std::int64_t least_zipped_bytes = 64 << 10;
 
-/// Faster links than these keep a core busy with their messages alone, so that it packs at their
-/// cost, which the model does not know.
-constexpr double most_zipped_gbytes_per_s = 0.25;
-
-bool is_slow(const Tree& tree, int vertex) {
-    const double rate = tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
-    return rate > 0 && rate <= most_zipped_gbytes_per_s;
+/// Links above the first rate keep a core busy with their messages alone, so that it packs at their
+/// cost, which the model does not know: there it is tried before it is done. Above the second one
+/// nothing is packed.
+constexpr double most_gbytes_per_s(Zips zips) {
+    return zips == Zips::slow_links ? 0.25 : zips == Zips::faster_links ? 2.5 : 0;
 }
 
-/// Returns the codecs of an exact call that may be packed: those of levels with slow links between
+/// Returns the codecs of an exact call that may be packed: those of levels with such links between
 /// hosts.
 HopCodecs zips_of(const Tree& tree, const CallKey& key) {
     if (key.count * key.elem_bytes < least_zipped_bytes) return {};
+    const auto is_slow = [&](int vertex) {
+        const double rate = tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
+        return rate > 0 && rate <= most_gbytes_per_s(key.zips);
+    };
     HopCodecs codecs = HopCodecs::by_link(CodecId::exact, CodecId::zip);
     const auto inner = tree.inner_vertices();
     for (int level = 0; level < tree.height(); ++level) {
         const bool any_slow = std::any_of(inner.begin(), inner.end(), [&](int vertex) {
             const auto below = tree.children(vertex);
             return tree.vertex(vertex).height - 1 == level && connects_hosts(tree, vertex) &&
-                   std::any_of(below.begin(), below.end(),
-                               [&](int child) { return is_slow(tree, child); });
+                   std::any_of(below.begin(), below.end(), is_slow);
         });
         if (!any_slow) codecs = codecs.exact_at(level);
     }
@@ -104,7 +105,7 @@ Decision decision_for(const Tree& tree, const Settings& settings, const CallKey&
     call.type = key.type;
     call.elem_bytes = key.elem_bytes;
     PolicyOptions options = options_of(settings, key);
-    if (key.zips) options.codecs = zips_of(tree, key);
+    if (key.zips != Zips::nothing) options.codecs = zips_of(tree, key);
     if (key.feedback && !settings.schedule.empty() && !options.chunk_bytes)
         options.chunk_bytes = chunk_bytes_of_residual(tree, call, options);
     Decision decision = decide(tree, call, options);

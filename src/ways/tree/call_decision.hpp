@@ -18,6 +18,10 @@ constexpr Collective collective_of(CallKind kind) {
     return gathers(kind) ? Collective::allgather : Collective::reduce_scatter_block;
 }
 
+/// Zips says which links between hosts an exact call may be packed for without loss, where the
+/// model says that it pays. `nothing`: it is no call that could be packed.
+enum class Zips : std::uint8_t { nothing, no_links, slow_links, faster_links };
+
 /// A CallKey tells the shapes of one communicator's calls apart while its settings stay the same.
 /// It holds only facts that all ranks know alike, but for `in_place`, which changes nothing that
 /// other ranks see.
@@ -31,9 +35,7 @@ struct CallKey {
     /// If this is set beside `compress`, the elements are words of sums on a grid, which are packed
     /// between hosts without loss, whatever the settings are.
     bool words = false;
-    /// If this is set, which it is only without `compress`, floats may be packed without loss where
-    /// they leave a host, and are where that pays.
-    bool zips = false;
+    Zips zips = Zips::nothing;  ///< something else only without `compress`
     /// This is set if all vectors are in memory of devices that read each other.
     bool on_devices = false;
     std::uint32_t elem_bytes = 0;

@@ -27,7 +27,7 @@ class WayTrialsTest : public testing::Test {
     int calls_until_known(std::uint64_t ours_us, std::uint64_t mpi_us) {
         for (int call = 1; call <= 2 * all; ++call) {
             const TriedWay way = trials_.next(vector_bytes);
-            const std::uint64_t here = way == TriedWay::mpi ? mpi_us : ours_us;
+            const std::uint64_t here = way == TriedWay::other ? mpi_us : ours_us;
             const std::uint64_t disturbed = call <= calls_of_pair ? 10 * here : 0;
             const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));
             const auto found =
@@ -36,7 +36,7 @@ class WayTrialsTest : public testing::Test {
             if (!found.ok() || !*found) continue;
             const double usual = static_cast<double>(size_of(MPI_COMM_WORLD) - 1) / 2;
             EXPECT_NEAR((*found)->ours_ns / us, static_cast<double>(ours_us) + usual, 0.01);
-            EXPECT_NEAR((*found)->mpi_ns / us, static_cast<double>(mpi_us) + usual, 0.01);
+            EXPECT_NEAR((*found)->other_ns / us, static_cast<double>(mpi_us) + usual, 0.01);
             return call;
         }
         return 0;
@@ -48,8 +48,8 @@ TEST_F(WayTrialsTest, TheFasterWayIsKept) {
     EXPECT_TRUE(trials_.tries(vector_bytes));
     EXPECT_EQ(calls_until_known(1000, 850), all);
     EXPECT_FALSE(trials_.tries(vector_bytes));
-    EXPECT_EQ(trials_.next(vector_bytes), TriedWay::mpi);
-    EXPECT_EQ(trials_.next(vector_bytes + 1), TriedWay::mpi) << "of nearly the same size";
+    EXPECT_EQ(trials_.next(vector_bytes), TriedWay::other);
+    EXPECT_EQ(trials_.next(vector_bytes + 1), TriedWay::other) << "of nearly the same size";
     EXPECT_TRUE(trials_.tries(2 * vector_bytes));
 }
 
@@ -70,12 +70,12 @@ TEST_F(WayTrialsTest, OtherCallsPayForIt) {
         EXPECT_FALSE(*trials_.add(MPI_COMM_WORLD, vector_bytes, TriedWay::ours, us));
     }
     EXPECT_TRUE(trials_.is_about_to_begin(vector_bytes));
-    EXPECT_EQ(trials_.next(vector_bytes), TriedWay::mpi);
+    EXPECT_EQ(trials_.next(vector_bytes), TriedWay::other);
 }
 
 TEST_F(WayTrialsTest, CallsThatWentAnotherWayDoNotCount) {
     for (int call = 0; call < 2 * all; ++call)
-        EXPECT_FALSE(*trials_.add(MPI_COMM_WORLD, vector_bytes, TriedWay::mpi, us));
+        EXPECT_FALSE(*trials_.add(MPI_COMM_WORLD, vector_bytes, TriedWay::other, us));
     EXPECT_EQ(calls_until_known(1000, 3000), half);
 }
 
@@ -84,7 +84,7 @@ TEST_F(WayTrialsTest, WhatIsKnownIsNotTried) {
     WayTrials later;
     later.begin(trials_.known(), false);
     EXPECT_TRUE(later.is_on());
-    EXPECT_EQ(later.next(vector_bytes), TriedWay::mpi);
+    EXPECT_EQ(later.next(vector_bytes), TriedWay::other);
     EXPECT_FALSE(later.tries(4 * vector_bytes)) << "GC_TUNE=cache";
     EXPECT_EQ(later.next(4 * vector_bytes), TriedWay::ours);
     later.begin({}, false);
@@ -101,7 +101,7 @@ TEST(KeptWays, AreThoseOfTheSameHostsWhateverTheirRates) {
     std::filesystem::remove_all(folder);
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
     TriedWays ways{};
-    ways[20] = TriedWay::mpi;
+    ways[20] = TriedWay::other;
     ways[16] = TriedWay::ours;
     remember_ways(three_hosts("a", 1), ways);
     EXPECT_EQ(remembered_ways(three_hosts("a", 2)), ways);

@@ -37,12 +37,13 @@ TEST(CallDecision, AllPhasesOfAScheduleHaveTheLayoutOfOneResidual) {
 }
 
 /// Returns whether anything of an exact call is packed, on hosts whose links carry so many GB/s.
-bool zips(double gbytes_per_s, std::int64_t count, ElementType type = ElementType::f32) {
+bool zips(double gbytes_per_s, std::int64_t count, ElementType type = ElementType::f32,
+          Zips zips = Zips::slow_links) {
     CallKey key;
     key.type = type;
     key.elem_bytes = static_cast<std::uint32_t>(element_bytes(type));
     key.count = count;
-    key.zips = true;
+    key.zips = zips;
     const Tree tree = test::hosts(3, VertexKind::fabric_switch, gbytes_per_s);
     return is_lossy(decision_for(tree, Settings(), key).spec);
 }
@@ -50,7 +51,9 @@ bool zips(double gbytes_per_s, std::int64_t count, ElementType type = ElementTyp
 TEST(CallDecision, ExactFloatsArePackedWhereLinksAreSlow) {
     EXPECT_TRUE(zips(0.125, 1'000'000));
     EXPECT_TRUE(zips(0.125, 1'000'000, ElementType::bf16));
-    EXPECT_FALSE(zips(25, 1'000'000));
+    EXPECT_FALSE(zips(0.6, 1'000'000));
+    EXPECT_TRUE(zips(0.6, 1'000'000, ElementType::f32, Zips::faster_links));
+    EXPECT_FALSE(zips(25, 1'000'000, ElementType::f32, Zips::faster_links));
     EXPECT_FALSE(zips(0.125, 10'000)) << "too short";
     EXPECT_FALSE(zips(0, 1'000'000)) << "nobody knows what the links carry";
 }
