@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/round.hpp"
-#include "collectives/plan/overlay.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 

@@ -1,4 +1,10 @@
-#include "collectives/choose/loss_shares.hpp"
+// collectives/choose/loss_shares.cpp - decides which encodings get more of what a call may lose
+// (gc_tolerance): those whose bytes cross the links that are busy longest.
+//
+// If each encoding had one of m parts with equal shares, one that gets k of n parts takes log2(k m
+// / n) bits a value less. So the links that are busy longest are done sooner, and all others later:
+// as long as those do not become the busiest, the call is done sooner.
+#include "collectives/choose/policy.hpp"
 
 #include <algorithm>
 #include <cmath>

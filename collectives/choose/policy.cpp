@@ -9,7 +9,6 @@
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/choose/exchange_choice.hpp"
-#include "collectives/choose/loss_shares.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 

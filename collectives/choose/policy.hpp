@@ -2,6 +2,7 @@
 // vertex, granule, chunk. It uses only what all ranks share, so that all ranks decide the same.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "collectives/choose/options.hpp"
 #include "collectives/choose/short_vectors.hpp"
 #include "collectives/plan/plan.hpp"
+#include "collectives/predict/tuning.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -32,5 +34,14 @@ struct Decision {
 /// (direct elsewhere); CompressIf::pays would ask a model that does not know it, so nothing is
 /// compared.
 Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options);
+
+/// An encoding may get so many parts instead of one. There are few choices, since each makes
+/// another codec (codec_with()).
+inline constexpr std::array loss_part_choices = {2, 4, 8};
+
+/// Gives codecs the parts that shorten an allreduce the most, if any do. Changes only codecs that a
+/// looser tolerance makes shorter, and nothing if the user has dealt out parts. Time: a few times
+/// that of counting bytes on links.
+void deal_out_loss(const Tree& tree, const Tuning& tuning, PlanSpec& spec);
 
 }  // namespace gradcoll

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/build/merge.hpp"
+#include "collectives/choose/exchange_choice.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
@@ -153,6 +154,13 @@ class Search {
     bool worth_it_ = false;
 };
 
+bool is_slow_between_hosts(const Tree& tree, int vertex) {
+    const Vertex& branch = tree.vertex(vertex);
+    const double rate = branch.uplink.bandwidth_gbytes_per_s;
+    return rate > 0 && rate < slow_link_gbytes_per_s &&
+           connects_hosts(tree.vertex(branch.parent).kind);
+}
+
 }  // namespace
 
 ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
@@ -160,6 +168,17 @@ ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
     const bool empty = spec.count_elems == 0 || tree.rank_count() == 1;
     if (empty || tree.vertex_count() > short_vector_most_vertices) return {spec, {}};
     return Search(tree, spec, rules).run();
+}
+
+std::uint64_t least_tree_bytes_on(const Tree& tree) {
+    const auto inner = tree.inner_vertices();
+    // In a ring a vector waits for one message after another.
+    const bool in_a_ring = std::any_of(
+        inner.begin(), inner.end(), [&](int vertex) { return is_unknown_network(tree, vertex); });
+    bool slow = false;
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        slow = slow || is_slow_between_hosts(tree, vertex);
+    return slow && !in_a_ring ? slow_links_least_tree_bytes : usual_least_tree_bytes;
 }
 
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // collectives/choose/short_vectors.hpp - finds plans for vectors that wait for messages more than
 // for bytes: single exchanges at the highest levels, levels merged with those above, all in one
-// piece. Pure; uses only facts that all ranks share, so all choose the same.
+// piece; and the length below which the MPI library, which sends fewer messages, is faster than any
+// of them. Pure; uses only facts that all ranks share, so all choose the same.
 #pragma once
 
 #include <cstdint>
@@ -50,5 +51,15 @@ ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
                                  const ShortVectorRules& rules);
 inline constexpr double short_vector_least_gain = 0.08;
 inline constexpr int short_vector_most_vertices = 1 << 15;
+
+/// This holds if nothing is known of links between hosts, or they are fast.
+inline constexpr std::uint64_t usual_least_tree_bytes = 256 << 10;
+/// This holds if switches and slow links between hosts are known (docs/benchmarks.md, "Short or
+/// long").
+inline constexpr std::uint64_t slow_links_least_tree_bytes = 64 << 10;
+/// A link of this rate carries slow_links_least_tree_bytes in the time of a few messages.
+inline constexpr double slow_link_gbytes_per_s = 1;
+
+std::uint64_t least_tree_bytes_on(const Tree& tree);
 
 }  // namespace gradcoll

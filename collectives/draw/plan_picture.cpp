@@ -7,7 +7,7 @@
 
 #include "collectives/build/merge.hpp"
 #include "collectives/build/planner.hpp"
-#include "collectives/plan/overlay.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "topology/draw/words.hpp"
 

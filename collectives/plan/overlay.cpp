@@ -1,5 +1,5 @@
 // collectives/plan/overlay.cpp - counts the cuts of an overlay, shape by shape.
-#include "collectives/plan/overlay.hpp"
+#include "collectives/plan/partition.hpp"
 
 #include <algorithm>
 #include <unordered_set>

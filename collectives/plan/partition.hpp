@@ -1,6 +1,6 @@
 // collectives/plan/partition.hpp - computes who owns which elements at each vertex of the tree
-// (FlexReduce ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or
-// codecs.
+// (FlexReduce ownership), and estimates from the shapes alone how finely overlays cut a vector.
+// Pure arithmetic on half-open ranges; knows nothing of memory, MPI or codecs.
 #pragma once
 
 #include <cstdint>
@@ -89,5 +89,21 @@ class OwnershipMap {
     std::int64_t granule_elems_;
     std::span<const char> dealt_;
 };
+
+/// Returns about how many pieces a rank's plan has at most because of cuts, in a vector of so many
+/// granules: at each vertex above it, for every interval but one that it owns before, one for each
+/// other branch. Branches that are all alike give none, however many they are. Intervals lie
+/// between the cuts of all branches; those of equal shapes coincide. An interval is split into one
+/// part for each branch, and of two different branches one joins over a cut. Time: linear in the
+/// branches of different shapes.
+double most_cut_pieces(const Tree& tree, std::int64_t granules);
+
+/// A subtree with so few intervals takes microseconds to look at.
+inline constexpr std::int64_t most_overlay_intervals = 8;
+
+/// Returns for OwnershipMap, by shape (index: as Tree::vertex_of_shape()), 1 if an overlay would
+/// have more intervals than that. Then all vertices above are dealt, too. Time: as
+/// most_cut_pieces().
+std::vector<char> dealt_shapes(const Tree& tree);
 
 }  // namespace gradcoll

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/log.hpp"
-#include "collectives/choose/least_bytes.hpp"
+#include "collectives/choose/short_vectors.hpp"
 #include "comm/unused_codec.hpp"
 #include "settings/setting_table.hpp"
 

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/option_parts.hpp"
 #include "base/text.hpp"
-#include "collectives/choose/loss_shares.hpp"
+#include "collectives/choose/policy.hpp"
 #include "settings/setting_table.hpp"
 
 namespace gradcoll {

@@ -12,8 +12,8 @@
 
 #include "base/options.hpp"
 #include "base/status.hpp"
-#include "collectives/choose/least_bytes.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/choose/short_vectors.hpp"
 #include "compress/codec_id.hpp"
 #include "engine/strategy.hpp"
 #include "settings/codec_schedule.hpp"

@@ -2,7 +2,6 @@
 #include "collectives/build/builder.hpp"
 
 #include "collectives/build/flexreduce/flexreduce.hpp"
-#include "collectives/build/flexreduce/limits.hpp"
 #include "collectives/build/merge.hpp"
 
 namespace gradcoll {

@@ -1,12 +1,12 @@
-// collectives/build/flexreduce/flexreduce.hpp - makes the steps of one rank for one chunk from tree
-// and spec.
+// collectives/build/flexreduce/flexreduce.hpp - says which trees and specs flexreduce can plan, and
+// makes the steps of one rank for one chunk from tree and spec.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/plan/overlay.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "topology/tree.hpp"
@@ -36,5 +36,10 @@ struct FlexreduceFacts {
 Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
                                      const FlexreduceFacts& facts, int rank,
                                      std::int64_t chunk_elems);
+
+/// Checks, on the tree that the plan is made on (PlannedTree), where single exchanges are
+/// (invalid_argument), and that steps can number everything (unsupported). It uses only facts that
+/// all ranks share, so all of them accept a spec, or none.
+Status check_planned(const Tree& tree, const PlanSpec& spec);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
 // collectives/build/flexreduce/limits.cpp - says which trees and specs flexreduce can plan.
-#include "collectives/build/flexreduce/limits.hpp"
+#include "collectives/build/flexreduce/flexreduce.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/build/flexreduce/flexreduce.hpp"
 #include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,7 @@
 #include "api/inspect/text_out.hpp"
 #include "attach/attachments.hpp"
 #include "call/call_kinds.hpp"
-#include "collectives/choose/least_bytes.hpp"
+#include "collectives/choose/short_vectors.hpp"
 #include "collectives/draw/plan_picture.hpp"
 #include "collectives/predict/model.hpp"
 #include "gradcoll/inspect.h"

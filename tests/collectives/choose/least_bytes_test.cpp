@@ -1,6 +1,6 @@
 // tests/collectives/choose/least_bytes_test.cpp - the length from which on exact vectors take the
 // tree.
-#include "collectives/choose/least_bytes.hpp"
+#include "collectives/choose/short_vectors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // tests/collectives/choose/loss_shares_test.cpp - which encodings get more of what a call may lose.
-#include "collectives/choose/loss_shares.hpp"
+#include "collectives/choose/policy.hpp"
 
 #include "collectives/calls.hpp"
-#include "collectives/choose/policy.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "collectives/plan/overlay.hpp"
 #include "support/random_trees.hpp"
 
 namespace gradcoll {
