@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 namespace gradcoll {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 namespace gradcoll {
 namespace {

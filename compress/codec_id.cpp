@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compress/codec_spec.hpp"
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 namespace gradcoll {
 namespace {

@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 namespace gradcoll {
 

@@ -9,7 +9,7 @@
 
 #include "compress/block_lengths.hpp"
 #include "compress/packing.hpp"
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 namespace gradcoll {
 namespace {

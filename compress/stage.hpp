@@ -1,7 +1,9 @@
-// compress/stage.hpp - what a codec stage says of itself. A stage is a folder: its extension.cmake
-// adds it to the table `codec` (compress/stages.hpp), and one of its files defines
+// compress/stage.hpp - what a codec stage says of itself, and the table of stages: those of this
+// folder, then those that a build adds from outside. A stage is a folder: its extension.cmake adds
+// it to the table `codec`, and one of its files defines
 //   const CodecStage& NAME_codec_stage();
-// which gives the same object in every call. Nothing else in the library names a stage.
+// which gives the same object in every call. Nothing else in the library names a stage. Pure;
+// thread safe.
 #pragma once
 
 #include <array>
@@ -113,5 +115,23 @@ struct CodecStage {
     /// itself: rate, bound, block and kernels may be others. A null stage stands for this one.
     CodecEntry (*form_with)(const CodecMember& member, const CodecParameters& parameters) = nullptr;
 };
+
+/// Returns all of them, in the order of the table. The first is `exact`, number 0.
+std::span<const CodecEntry> codec_entries();
+
+/// Returns a place in codec_entries(), or npos if nobody has the number. One load.
+std::size_t place_of_codec(std::uint8_t number);
+inline constexpr std::size_t no_codec = static_cast<std::size_t>(-1);
+
+/// Returns what serves a codec that is given parameters.
+CodecEntry form_of(const CodecEntry& codec, const CodecParameters& parameters);
+
+/// Returns a list for messages: "exact (off, none, 4:4), 1:4, 2:4".
+std::string allowed_codecs();
+
+/// Returns what is wrong with a table of stages: two codecs with one number or name, a name that
+/// settings cannot spell, a stage that lacks something; empty if it is good. A library with a bad
+/// table ends the program when it first looks for a codec, with this text.
+std::string fault_of(std::span<const CodecStage* const> stages);
 
 }  // namespace gradcoll

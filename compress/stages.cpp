@@ -1,5 +1,5 @@
 // compress/stages.cpp - the table, and the check of it.
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 #include <fmt/format.h>
 

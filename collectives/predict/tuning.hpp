@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compress/by_codec.hpp"
+#include "compress/codec_form.hpp"
 #include "compress/codec_id.hpp"
 #include "compress/packing.hpp"
 #include "topology/tree.hpp"

@@ -11,7 +11,7 @@
 #include "compress/block_lengths.hpp"
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
-#include "compress/lossless/packed_message.hpp"
+#include "compress/lossless/packer.hpp"
 #include "fastest.hpp"
 #include "reduce/extent.hpp"
 #include "values.hpp"

@@ -11,8 +11,8 @@
 #include "compress/block_lengths.hpp"
 #include "compress/encode_block.hpp"
 #include "compress/frame.hpp"
-#include "compress/lossless/packed_message.hpp"
-#include "compress/stages.hpp"
+#include "compress/lossless/packer.hpp"
+#include "compress/stage.hpp"
 #include "nic/corrupt.hpp"
 
 namespace gradcoll {

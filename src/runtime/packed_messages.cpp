@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compress/frame.hpp"
-#include "compress/lossless/packed_message.hpp"
+#include "compress/lossless/packer.hpp"
 
 namespace gradcoll {
 

@@ -1,6 +1,6 @@
 // Messages packed without loss: what comes back, what is refused, and that nothing of a peer's is
 // believed. GC_TEST_PACKED_FACTOR=100 unpacks 10^7 mutated messages.
-#include "compress/lossless/packed_message.hpp"
+#include "compress/lossless/packer.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -1,5 +1,5 @@
 // The table of codec stages: what is wrong with one is found, and nothing is wrong with ours.
-#include "compress/stages.hpp"
+#include "compress/stage.hpp"
 
 #include <gtest/gtest.h>
 
