@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -49,6 +51,68 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         std::swap(last, row);
     }
     return last[b.size()];
+}
+
+/// Returns three significant digits at least, no more than one after the point: 1.2, 12.3, 123.
+std::string short_number(double value) {
+    return std::abs(value) < 99.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+unsigned char byte_at(std::string_view text, std::size_t at) {
+    return static_cast<unsigned char>(text[at]);
+}
+
+/// Returns the bytes of the character that a lead byte begins; 0 if it begins none.
+std::size_t length_by(unsigned char lead) {
+    if (lead >= 0xC2 && lead <= 0xDF) return 2;
+    if (lead >= 0xE0 && lead <= 0xEF) return 3;
+    if (lead >= 0xF0 && lead <= 0xF4) return 4;
+    return 0;
+}
+
+/// Returns false for overlong forms, surrogates, what is above U+10FFFF, and the two that XML
+/// forbids.
+bool is_allowed(std::uint32_t code, std::size_t length) {
+    constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    return code >= least[length] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) &&
+           code != 0xFFFE && code != 0xFFFF;
+}
+
+/// Returns the bytes of the character of several bytes that begins at `at`; 0 if it is no UTF-8.
+std::size_t character_length(std::string_view text, std::size_t at) {
+    const std::size_t length = length_by(byte_at(text, at));
+    if (length == 0 || at + length > text.size()) return 0;
+    std::uint32_t code = byte_at(text, at) & (0x7FU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        const unsigned char next = byte_at(text, at + i);
+        if ((next & 0xC0U) != 0x80) return 0;
+        code = code << 6 | (next & 0x3FU);
+    }
+    return is_allowed(code, length) ? length : 0;
+}
+
+std::string_view escaped(char c) {
+    switch (c) {
+        case '&':
+            return "&amp;";
+        case '<':
+            return "&lt;";
+        case '>':
+            return "&gt;";
+        case '"':
+            return "&quot;";
+        case '\'':
+            return "&#39;";
+        case '\t':
+        case '\n':
+        case '\r':
+            return " ";
+        default:
+            return static_cast<unsigned char>(c) < ' ' || c == '\x7F' ? replacement
+                                                                      : std::string_view();
+    }
 }
 
 }  // namespace
@@ -170,6 +234,59 @@ std::optional<std::string_view> nearest_word(std::string_view word,
         nearest = candidate;
     }
     return nearest;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr const char* units[] = {"", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    if (bytes < 1024) return fmt::format("{}", bytes);
+    auto value = static_cast<double>(bytes);
+    int unit = 0;
+    while (value >= 1023.5 && unit < 6) {
+        value /= 1024;
+        ++unit;
+    }
+    const bool whole = value == std::floor(value);
+    return (whole ? fmt::format("{:.0f}", value) : short_number(value)) + units[unit];
+}
+
+std::string seconds_text(double seconds) {
+    constexpr std::pair<double, const char*> units[] = {{1e-6, " us"}, {1e-3, " ms"}, {1, " s"}};
+    const double size = std::abs(seconds);
+    if (size < 0.5e-9) return "0";
+    if (size < 999.5e-9) return fmt::format("{:.0f} ns", seconds * 1e9);
+    for (const auto& [unit, name] : units)
+        if (size < 999.5 * unit) return short_number(seconds / unit) + name;
+    if (size < 9999.5) return fmt::format("{:.0f} s", seconds);
+    return short_number(seconds / 3600) + " h";
+}
+
+std::string counted(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
+}
+
+std::string count_text(std::uint64_t count) {
+    constexpr std::pair<double, const char*> units[] = {{1e6, " M"}, {1e9, " G"}, {1e12, " T"}};
+    if (count < 10'000'000) return fmt::format("{}", count);
+    for (const auto& [unit, name] : units)
+        if (static_cast<double>(count) < 999.5 * unit)
+            return short_number(static_cast<double>(count) / unit) + name;
+    return short_number(static_cast<double>(count) / 1e15) + " P";
+}
+
+std::string markup_text(std::string_view text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        if (byte_at(text, at) < 0x80) {
+            const std::string_view other = escaped(text[at]);
+            result += other.empty() ? text.substr(at, 1) : other;
+            ++at;
+            continue;
+        }
+        const std::size_t length = character_length(text, at);
+        result += length > 0 ? text.substr(at, length) : replacement;
+        at += length > 0 ? length : 1;
+    }
+    return result;
 }
 
 }  // namespace gradcoll

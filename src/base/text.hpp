@@ -1,5 +1,5 @@
-// base/text.hpp - text that people wrote: cut into words, made into values; and what we say when it
-// is none.
+// base/text.hpp - text that people wrote: cut into words, made into values, and what we say when it
+// is none; and text for them: numbers, and what stands in XML and HTML.
 #pragma once
 
 #include <cstdint>
@@ -60,5 +60,22 @@ Result<bool> parse_switch(std::string_view text);
 /// at least one. The first wins among equals.
 std::optional<std::string_view> nearest_word(std::string_view word,
                                              std::span<const std::string_view> known);
+
+// ---- these write numbers as people read them, in seven columns at most
+
+/// Returns a text such as "0", "999", "64 KiB", "1.2 MiB", "1023 GiB".
+std::string bytes_text(std::uint64_t bytes);
+/// Returns a text such as "0", "850 ns", "1.2 us", "12.3 ms", "9999 s", "2.8 h"; a sign stands in
+/// front of negative ones.
+std::string seconds_text(double seconds);
+/// Returns a text such as "1 rank", "2 ranks", "0 ranks"; the number is as count_text() writes it.
+std::string counted(std::uint64_t count, std::string_view thing);
+/// Returns "9999999" as it is, then "10.0 M", "1.2 G".
+std::string count_text(std::uint64_t count);
+
+/// Returns `text` as it may stand between tags and inside quoted attributes, also in a document
+/// that a strict XML parser reads: &, <, >, quotes are escaped, tabs and line ends become blanks,
+/// other control characters and bytes that are no UTF-8 become U+FFFD.
+std::string markup_text(std::string_view text);
 
 }  // namespace gradcoll

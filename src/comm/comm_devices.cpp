@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "comm/agreement.hpp"
 #include "device/devices.hpp"
 #include "device/ipc/peers_that_share.hpp"

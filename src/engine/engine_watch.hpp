@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "base/engine_figures.hpp"
+#include "base/figures.hpp"
 #include "engine/gradient.hpp"
 #include "runtime/trace.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/engine_figures.hpp"
+#include "base/figures.hpp"
 #include "base/status.hpp"
 #include "collectives/choose/hop_codecs.hpp"
 #include "engine/strategy.hpp"

@@ -6,8 +6,7 @@
 #include <iterator>
 
 #include "base/clock.hpp"
-#include "base/markup.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "report/html_style.hpp"
 #include "report/rows.hpp"
 #include "report/size_bin.hpp"

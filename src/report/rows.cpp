@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/clock.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "report/size_bin.hpp"
 
 namespace gradcoll {

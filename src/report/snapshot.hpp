@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/call_kind.hpp"
-#include "base/engine_figures.hpp"
-#include "base/nic_figures.hpp"
+#include "base/figures.hpp"
 #include "collectives/predict/links.hpp"
 #include "topology/tree.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/build/builder.hpp"
 #include "runtime/program.hpp"
 

@@ -1,5 +1,5 @@
 // Numbers as people read them.
-#include "base/units.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

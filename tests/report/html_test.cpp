@@ -5,7 +5,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "base/markup.hpp"
+#include "base/text.hpp"
 #include "report/report.hpp"
 #include "report/sample_report.hpp"
 #include "topology/text.hpp"

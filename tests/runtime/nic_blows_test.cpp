@@ -17,7 +17,7 @@
 #include <random>
 
 #include "base/descriptor.hpp"
-#include "base/nic_figures.hpp"
+#include "base/figures.hpp"
 #include "runtime/mpi_ranks.hpp"
 #include "transport/dealt_hosts.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "base/markup.hpp"
+#include "base/text.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/draw/picture.hpp"
 #include "topology/draw/words.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "topology/draw/entry_words.hpp"
 #include "topology/draw/words.hpp"
 

@@ -1,6 +1,6 @@
 // fifo_transport.cpp - the transport's row of the table, which says whom this rank reaches by named
 // pipes.
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "fifo_channel.hpp"
 #include "pipes.hpp"
 #include "transport/routed/transport.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 
 namespace gradcoll::fifo {

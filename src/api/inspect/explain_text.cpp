@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/inspect/explain.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/draw/decision_text.hpp"
 #include "collectives/exchange/exchange.hpp"

@@ -7,7 +7,7 @@
 #include "attach/presence.hpp"
 #include "base/log.hpp"
 #include "base/mpi/fortran_handles.hpp"
-#include "base/spare_memory.hpp"
+#include "base/spare_room.hpp"
 #include "call/progress_thread.hpp"
 #include "comm/comm_identity.hpp"
 #include "comm/unused_codec.hpp"

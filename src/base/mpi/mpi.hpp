@@ -1,4 +1,5 @@
-// base/mpi/mpi.hpp - <mpi.h> and the one way to turn an MPI return code into a Status.
+// base/mpi/mpi.hpp - <mpi.h>, the one way to turn an MPI return code into a Status, and what others
+// need of MPI without more of its terms.
 // Inside the library only PMPI_ names are called, so that tools above us see the user's calls and
 // not ours.
 #pragma once
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -83,5 +85,17 @@ Status from_mpi(int mpi_code, const char* call);
 /// Returns rank 0's text, on every rank; those of others are not looked at. Collective. Errors:
 /// transport; internal, on every rank, if it has more than `most_bytes`, which fit into an int.
 Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes);
+
+/// HostComm has the ranks of a communicator that are on this rank's host, in the order of the
+/// communicator that they are of. Its own communicator has MPI_ERRORS_RETURN.
+struct HostComm {
+    /// Collective over `of`. Errors: transport.
+    static Result<HostComm> make(MPI_Comm of);
+
+    OwnedComm comm;
+    int rank = 0;
+    int size = 1;
+    std::vector<int> ranks;  ///< one for each rank here: its number in the other communicator
+};
 
 }  // namespace gradcoll

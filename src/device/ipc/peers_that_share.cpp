@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "device/ipc/peer_device_memory.hpp"
 #include "memory/device.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "mover/analysis/curve.hpp"
 #include "mover/files/pictures.hpp"
 

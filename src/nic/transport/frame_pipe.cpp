@@ -6,8 +6,8 @@
 #include <atomic>
 #include <utility>
 
+#include "base/figures.hpp"
 #include "base/log.hpp"
-#include "base/nic_figures.hpp"
 
 namespace gradcoll {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "nic/coded_frame.hpp"
 
 namespace gradcoll {

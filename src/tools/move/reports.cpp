@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "mover/analysis/memory.hpp"
 #include "mover/check/check.hpp"
 

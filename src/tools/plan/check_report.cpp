@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/verify/verify.hpp"
 #include "reports.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"

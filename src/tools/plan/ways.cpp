@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/model.hpp"

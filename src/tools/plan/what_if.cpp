@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 
 namespace gradcoll::plan {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 

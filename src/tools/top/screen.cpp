@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "topology/vertex.hpp"
 
 namespace gradcoll::top {

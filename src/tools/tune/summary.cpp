@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "measures.hpp"
 
 namespace gradcoll::tune {

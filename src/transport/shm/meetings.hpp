@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 #include "transport/channel.hpp"
 

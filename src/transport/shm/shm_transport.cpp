@@ -1,7 +1,7 @@
 // transport/shm/shm_transport.cpp - the ranks of a host meet in a segment.
 #include <algorithm>
 
-#include "base/mpi/host_comm.hpp"
+#include "base/mpi/mpi.hpp"
 #include "transport/routed/transport.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/meetings.hpp"

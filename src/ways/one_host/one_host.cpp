@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "comm/comm_devices.hpp"
 #include "observe/observe.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/small_stack.hpp"
+#include "base/spare_room.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/model.hpp"

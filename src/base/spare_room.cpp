@@ -1,7 +1,9 @@
-#include "base/small_stack.hpp"
+#include "base/spare_room.hpp"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -25,6 +27,12 @@ bool has_room() {
     return !is_known || here - reinterpret_cast<std::uintptr_t>(lowest) >= ample_bytes;
 }
 
+/// This is enough for a communicator's tree, plans and scratch memory of a few ranks, with room to
+/// spare.
+constexpr std::size_t spare_bytes = std::size_t{8} << 20;
+
+std::atomic<void*> spare{nullptr};
+
 }  // namespace
 
 void run_with_room_on_stack(const std::function<void()>& work) {
@@ -44,6 +52,17 @@ void run_with_room_on_stack(const std::function<void()>& work) {
     }
     roomy.join();
     if (thrown) std::rethrow_exception(thrown);
+}
+
+void set_spare_memory_aside() noexcept {
+    if (spare.load() != nullptr) return;
+    void* const taken =
+        mmap(nullptr, spare_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (taken != MAP_FAILED) spare = taken;
+}
+
+void free_spare_memory() noexcept {
+    if (void* const taken = spare.exchange(nullptr); taken != nullptr) munmap(taken, spare_bytes);
 }
 
 }  // namespace gradcoll
