@@ -1,7 +1,6 @@
 #include "call/call_request.hpp"
 
 #include "mpi/boundary.hpp"
-#include "mpi/error_codes.hpp"
 
 namespace gradcoll {
 

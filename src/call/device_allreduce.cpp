@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi/copies_by_mpi.hpp"
 #include "mpi/mpi_reach.hpp"
 
 namespace gradcoll {

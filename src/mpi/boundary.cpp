@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "mpi/error_codes.hpp"
 #include "mpi/lifetime.hpp"
 
 namespace gradcoll {

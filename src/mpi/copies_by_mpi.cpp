@@ -1,4 +1,4 @@
-#include "mpi/copies_by_mpi.hpp"
+#include "mpi/mpi_reach.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -9,7 +9,6 @@
 #include "base/mpi/mpi.hpp"
 #include "device/devices.hpp"
 #include "mpi/lifetime.hpp"
-#include "mpi/own_comm.hpp"
 
 namespace gradcoll {
 namespace {

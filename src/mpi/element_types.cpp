@@ -10,7 +10,6 @@
 #include <mutex>
 #include <vector>
 
-#include "mpi/half_types.hpp"
 #include "mpi/lifetime.hpp"
 
 namespace gradcoll {

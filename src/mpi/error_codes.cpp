@@ -1,4 +1,4 @@
-#include "mpi/error_codes.hpp"
+#include "mpi/boundary.hpp"
 
 #include <map>
 #include <mutex>

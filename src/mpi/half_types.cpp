@@ -1,4 +1,4 @@
-#include "mpi/half_types.hpp"
+#include "mpi/element_types.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpi/own_comm.hpp"
+#include "mpi/lifetime.hpp"
 
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>

@@ -1,4 +1,5 @@
-// mpi/lifetime.hpp - how the library learns that MPI ends, or a communicator.
+// mpi/lifetime.hpp - how the library learns that MPI ends, or a communicator; and how it makes a
+// communicator for itself alone.
 #pragma once
 
 #include <functional>
@@ -38,5 +39,9 @@ class KeepsComm {
     KeepsComm(const KeepsComm&) = delete;
     KeepsComm& operator=(const KeepsComm&) = delete;
 };
+
+/// Makes a communicator of this rank alone, whose errors come back as codes. It is made of a group,
+/// so that no call of the program's on MPI_COMM_SELF is in its way. Local. Errors: transport.
+Result<OwnedComm> make_own_comm();
 
 }  // namespace gradcoll

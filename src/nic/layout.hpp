@@ -90,7 +90,7 @@ inline constexpr std::chrono::milliseconds nic_silence{5000};
 struct alignas(64) NicAgentWords {
     /// If this is not 0, the agent waits for its event, or is about to.
     std::atomic<std::uint32_t> sleeps{0};
-    /// Counts what may let the rank go on; ranks sleep on it (nic/news.hpp).
+    /// Counts what may let the rank go on; ranks sleep on it (nic/shared_region.hpp).
     std::atomic<std::uint32_t> news{0};
     NicCounter beats{0};
 };

@@ -1,7 +1,10 @@
-// nic/shared_region.hpp - a file without a name, mapped by a rank and by its agent.
+// nic/shared_region.hpp - a file without a name, mapped by a rank and by its agent; and how a rank
+// sleeps until its agent has something new for it there.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/descriptor.hpp"
 #include "nic/layout.hpp"
@@ -34,5 +37,16 @@ class SharedRegion {
     std::byte* data_ = nullptr;
     NicLayout layout_;
 };
+
+/// Is called by the agent after it has written what is new. It is a call of the system only if the
+/// rank sleeps.
+void tell_news(const NicLayout& layout);
+
+/// Returns how much news there has been. The rank that asks sees what it looks at afterwards as new
+/// as that.
+std::uint32_t news_of(const NicLayout& layout);
+/// Sleeps until there is more news than `seen`, `patience` at most. Returns true if there is.
+/// Thread safe.
+bool wait_for_news(const NicLayout& layout, std::uint32_t seen, std::chrono::microseconds patience);
 
 }  // namespace gradcoll

@@ -1,13 +1,11 @@
 // A rank that sleeps until its agent has news: neither sleeps through it, nor for ever.
-#include "nic/news.hpp"
+#include "nic/shared_region.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
-
-#include "nic/shared_region.hpp"
 
 namespace gradcoll {
 namespace {

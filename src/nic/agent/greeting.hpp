@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nic/agent/poller.hpp"
-#include "nic/agent/proof.hpp"
+#include "nic/agent/wire.hpp"
 
 namespace gradcoll {
 

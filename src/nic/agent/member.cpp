@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "nic/corrupt.hpp"
-#include "nic/news.hpp"
+#include "nic/shared_region.hpp"
 
 namespace gradcoll {
 NicMember::NicMember(std::uint32_t rank, SharedRegion region)

@@ -1,5 +1,6 @@
-// nic/agent/wire.hpp - what agents say to each other over a connection: first who they are, then
-// frames. All numbers are little endian, as on every machine that this is built for.
+// nic/agent/wire.hpp - what agents say to each other over a connection: first who they are, and
+// that they know the secret of a group, without saying it; then frames. All numbers are little
+// endian, as on every machine that this is built for.
 #pragma once
 
 #include <array>
@@ -77,5 +78,20 @@ std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes);
 
 /// Checks what can be said of a frame before its bytes are there. Errors: corrupt.
 Status check_link_frame(const LinkFrame& frame, std::uint32_t most_bytes);
+
+/// LinkIntroduction is what both sides have said so far.
+struct LinkIntroduction {
+    LinkHello hello;
+    NicNonce answer{};  ///< the nonce of who was connected to
+};
+enum class LinkSide : std::uint8_t { connected = 1, accepted };
+
+/// Returns the HMAC-SHA256 of the secret over the side that proves itself and all that was said.
+/// Errors: internal if libcrypto refuses.
+Result<NicProof> proof_of(const NicGroupKey& key, LinkSide side, const LinkIntroduction& said);
+/// Compares two proofs, and takes as long wherever they differ.
+bool same_proof(const NicProof& left, const NicProof& right);
+/// Returns a nonce that nobody can foresee. Errors: internal.
+Result<NicNonce> new_nonce();
 
 }  // namespace gradcoll

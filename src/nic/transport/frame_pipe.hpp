@@ -13,8 +13,8 @@
 
 #include "nic/coded_frame.hpp"
 #include "nic/layout.hpp"
-#include "nic/news.hpp"
 #include "nic/ring.hpp"
+#include "nic/shared_region.hpp"
 #include "nic/transport/agent_connection.hpp"
 #include "nic/transport/frame_detour.hpp"
 

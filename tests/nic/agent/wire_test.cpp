@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "nic/agent/proof.hpp"
-
 namespace gradcoll {
 namespace {
 
