@@ -6,7 +6,7 @@
 
 #include "mover/analysis/memory.hpp"
 #include "mover/check/check.hpp"
-#include "mover/plan/smallest.hpp"
+#include "mover/plan/planner.hpp"
 #include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {

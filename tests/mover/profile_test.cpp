@@ -7,9 +7,9 @@
 
 #include "mover/listed_layers.hpp"
 #include "mover/profile/annotation_names.hpp"
-#include "mover/profile/gunzip.hpp"
 #include "mover/profile/measured_peak.hpp"
 #include "mover/profile/profiled_model.hpp"
+#include "mover/profile/trace_file.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "mover/analysis/build.hpp"
-#include "mover/analysis/curve.hpp"
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
 #include "mover/check/check.hpp"

@@ -1,5 +1,5 @@
 // mover/analysis/curve.cpp - see curve.hpp.
-#include "mover/analysis/curve.hpp"
+#include "mover/analysis/memory.hpp"
 
 #include <algorithm>
 #include <map>

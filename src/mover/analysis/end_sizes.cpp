@@ -1,6 +1,6 @@
 // mover/analysis/end_sizes.cpp - what stands before, between and behind a transformer's blocks:
 // embedding, the seam of encoder and decoder, head.
-#include "mover/analysis/end_sizes.hpp"
+#include "mover/analysis/part_sizes.hpp"
 
 namespace gradcoll::mover {
 namespace {

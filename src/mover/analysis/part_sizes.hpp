@@ -132,4 +132,13 @@ void add_body(const StepSizes& step, const Distances& distances, PartSizes& out)
 void add_body(const StepSizes& step, const EncoderEnd& end, PartSizes& out);
 void add_body(const StepSizes& step, const Lookup& lookup, PartSizes& out);
 
+/// Returns `bytes` for each number of what flows through the blocks, on one device.
+std::int64_t of_row(const StepSizes& step, std::int64_t bytes);
+
+DeviceLayer embedding(const StepSizes& step);
+
+/// Returns the last norm, the product with the vocabulary, and the loss as one layer. The table is
+/// the head's own, or the embedding's.
+DeviceLayer head(const StepSizes& step, bool own_table);
+
 }  // namespace gradcoll::mover

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mover/analysis/end_sizes.hpp"
+#include "mover/analysis/part_sizes.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "base/text.hpp"
-#include "mover/analysis/curve.hpp"
-#include "mover/files/pictures.hpp"
+#include "mover/analysis/memory.hpp"
+#include "mover/files/plan_file.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "mover/analysis/curve.hpp"
-#include "mover/files/pictures.hpp"
+#include "mover/analysis/memory.hpp"
+#include "mover/files/plan_file.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -1,12 +1,16 @@
-// mover/input/config_figures.hpp - what readers of config.json have in common: figures that nearly
-// all models of Hugging Face have, under nearly the same names.
+// mover/input/config_figures.hpp - the families of models whose config.json is read, and what their
+// readers have in common: figures that nearly all models of Hugging Face have, under nearly the
+// same names.
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "mover/input/fields.hpp"
 #include "mover/input/model.hpp"
+#include "mover/input/transformer.hpp"
 
 namespace gradcoll::mover {
 
@@ -59,5 +63,20 @@ SelfAttention attention_of(const Figures& figures, bool in_bias, bool out_bias);
 FeedForward gated_of(const Figures& figures, bool bias = false);
 Part part_of(const decltype(Part::body)& body, Norm before = Norm::scale,
              Norm behind = Norm::absent);
+
+struct Family {
+    std::string_view type;      ///< model_type
+    std::string_view defaults;  ///< an object of JSON
+    void (*read)(Fields& in, TransformerModel& out);
+};
+
+/// These are decoders whose blocks are attention and one feed-forward part.
+std::span<const Family> dense_families();
+/// These are decoders with experts.
+std::span<const Family> expert_families();
+/// These have state spaces.
+std::span<const Family> state_space_families();
+/// These are encoders, and encoders with a decoder.
+std::span<const Family> encoder_families();
 
 }  // namespace gradcoll::mover

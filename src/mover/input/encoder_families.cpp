@@ -4,7 +4,6 @@
 #include <array>
 
 #include "mover/input/config_figures.hpp"
-#include "mover/input/families.hpp"
 
 namespace gradcoll::mover {
 namespace {

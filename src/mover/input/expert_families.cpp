@@ -2,7 +2,6 @@
 #include <array>
 
 #include "mover/input/config_figures.hpp"
-#include "mover/input/families.hpp"
 
 namespace gradcoll::mover {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "mover/input/families.hpp"
+#include "mover/input/config_figures.hpp"
 #include "mover/input/model.hpp"
 
 namespace gradcoll::mover {

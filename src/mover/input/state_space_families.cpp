@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "mover/input/config_figures.hpp"
-#include "mover/input/families.hpp"
 
 namespace gradcoll::mover {
 namespace {

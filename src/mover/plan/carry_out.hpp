@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "mover/plan/choice.hpp"
+#include "mover/plan/gaps.hpp"
 #include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "mover/plan/choice.hpp"
+#include "mover/plan/gaps.hpp"
 
 namespace gradcoll::mover {
 

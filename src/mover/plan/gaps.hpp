@@ -1,4 +1,5 @@
-// mover/plan/gaps.hpp - finds when a tensor is not used for a while, so that it could be away.
+// mover/plan/gaps.hpp - finds when a tensor is not used for a while, so that it could be away; and
+// which of these gaps a rank uses.
 #pragma once
 
 #include <cstddef>
@@ -57,5 +58,13 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Movabl
 /// Returns the tensors that may live in the host, in the order in which they are sent there: those
 /// that stay and may move, optimizer before gradients before parameters.
 Homes may_live_in_host(const RankProgram& rank, const MovableKinds& kinds);
+
+/// A ChosenMove is a gap that is used, with the operator from which on its prefetch may start.
+struct ChosenMove {
+    Gap gap;
+    std::int32_t prefetch_at = 0;
+};
+
+using RankChoice = std::vector<ChosenMove>;
 
 }  // namespace gradcoll::mover

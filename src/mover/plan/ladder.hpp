@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mover/plan/choice.hpp"
+#include "mover/plan/gaps.hpp"
 #include "mover/plan/held_memory.hpp"
 
 namespace gradcoll::mover {

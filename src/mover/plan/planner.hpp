@@ -1,6 +1,10 @@
 // mover/plan/planner.hpp - plans a whole step: what moves when on every rank, for the smallest
-// slowdown that was found.
+// slowdown that was found; and finds how little device memory a step needs for a given slowdown.
 #pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
 
 #include "base/status.hpp"
 #include "mover/plan/count_layers.hpp"
@@ -46,5 +50,20 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
 /// Makes a plan by any rule. A rule that counts is carried out as ours is: operators wait for
 /// memory only if there is none, not for a layer that was counted. best_count tries all counts.
 Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy);
+
+struct SmallestMemory {
+    double slowdown = 0;            ///< the most that was asked for
+    std::int64_t device_bytes = 0;  ///< for every device
+    double slowdown_there = 0;
+    std::int64_t counted = 0;  ///< PlannedStep::counted
+};
+
+/// Returns the smallest memory found for each slowdown, by halving between nothing and the peak
+/// without moves, to a 200th of that peak. It assumes that less memory is slower, as is mostly
+/// true; where it is not, a smaller one may exist. The rooms' own device_bytes are ignored. After
+/// each halving `halved` is told what part of all work is done, 0 to 1.
+std::vector<SmallestMemory> smallest_memory(const Program& program, const Rooms& rooms,
+                                            const Policy& policy, std::span<const double> slowdowns,
+                                            const std::function<void(double)>& halved = {});
 
 }  // namespace gradcoll::mover

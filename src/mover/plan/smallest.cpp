@@ -1,5 +1,5 @@
 // mover/plan/smallest.cpp - see smallest.hpp.
-#include "mover/plan/smallest.hpp"
+#include "mover/plan/planner.hpp"
 
 #include <algorithm>
 #include <map>

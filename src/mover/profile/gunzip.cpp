@@ -1,5 +1,5 @@
 // mover/profile/gunzip.cpp - see gunzip.hpp.
-#include "mover/profile/gunzip.hpp"
+#include "mover/profile/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>

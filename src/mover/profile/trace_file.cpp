@@ -9,7 +9,6 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "mover/input/fields.hpp"
-#include "mover/profile/gunzip.hpp"
 #include "mover/profile/json_list.hpp"
 #include "mover/program/ticks.hpp"
 

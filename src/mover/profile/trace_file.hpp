@@ -60,4 +60,8 @@ Result<std::string> trace_text(std::string_view option, const std::string& path)
 Result<Trace> read_trace(std::string_view option, const std::string& path);
 Result<Trace> trace_of_text(const std::string& origin, const std::string& text);
 
+/// Returns `bytes` themselves, or what they were before gzip. Errors: invalid_argument for a
+/// damaged file or one of more than `most` bytes; the message is the reason alone.
+Result<std::string> unpacked(std::string bytes, std::size_t most);
+
 }  // namespace gradcoll::mover

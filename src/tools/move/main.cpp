@@ -9,7 +9,6 @@
 
 #include "base/files.hpp"
 #include "mover/check/check.hpp"
-#include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
 #include "mover/input/any_form.hpp"
 #include "mover/input/frameworks.hpp"

@@ -7,7 +7,6 @@
 #include "mover/analysis/layers.hpp"
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
-#include "mover/plan/smallest.hpp"
 #include "mover/profile/measured_peak.hpp"
 
 namespace gradcoll::move {
