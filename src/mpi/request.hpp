@@ -49,7 +49,7 @@ struct CallMemory {
     int receive = host_memory;
 
     bool any_device() const { return send != host_memory || receive != host_memory; }
-    /// Returns whether only the MPI library may touch some of the memory (copies_by_mpi.hpp).
+    /// Returns whether only the MPI library may touch some of the memory (mpi_reach.hpp).
     bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
     /// Returns a device that takes part; only for use if any_device().
     int device() const { return receive != host_memory ? receive : send; }

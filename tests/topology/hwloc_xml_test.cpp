@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/bitmap.hpp"
+#include "topology/sources/host/hwloc_objects.hpp"
 
 namespace gradcoll {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "topology/draw/draw.hpp"
-#include "topology/draw/entry_words.hpp"
+#include "topology/draw/outline.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {

@@ -1,5 +1,5 @@
-// topology/draw/entry_words.cpp - see entry_words.hpp.
-#include "topology/draw/entry_words.hpp"
+// topology/draw/entry_words.cpp - see outline.hpp.
+#include "topology/draw/outline.hpp"
 
 #include <fmt/format.h>
 

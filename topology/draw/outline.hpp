@@ -1,8 +1,9 @@
 // topology/draw/outline.hpp - what a drawing shows of a tree: one entry for siblings that are
-// alike.
+// alike, and its title.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "topology/tree.hpp"
@@ -40,5 +41,22 @@ std::vector<std::uint32_t> shapes_of(const Tree& tree);
 
 /// Returns the ranks of an entry: leaves in branch order, ranks below other members ascending.
 std::vector<int> ranks_of(const Tree& tree, const OutlineEntry& entry);
+
+/// Returns the name that all members share, escaped, such as "n[1-16]", inside a fold "n*"; empty
+/// if they share none.
+std::string shared_name(const Tree& tree, const OutlineEntry& entry);
+
+struct EntryTitle {
+    std::string what;
+    std::string ranks;  ///< ranks of named leaves; otherwise empty
+};
+EntryTitle title_parts(const Tree& tree, const OutlineEntry& entry);
+
+/// Returns both parts: `host "n1"`, `x16 host "n[1-16]"`, `rank 3`, `ranks 0-3`, `gpus "GPU[0-1]",
+/// ranks 0-1`; inside a fold `x4 rank`.
+std::string title_of(const Tree& tree, const OutlineEntry& entry);
+
+/// Returns whether this entry lists its ranks: leaves do, and the outermost entry of a fold.
+bool names_ranks(const Tree& tree, const OutlineEntry& entry);
 
 }  // namespace gradcoll

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "topology/draw/entry_words.hpp"
+#include "topology/draw/outline.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {

@@ -1,4 +1,4 @@
-// mover/analysis/curve.cpp - see curve.hpp.
+// mover/analysis/curve.cpp - see memory.hpp.
 #include "mover/analysis/memory.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// mover/files/memory_drawing.cpp - memory over time as SVG; see pictures.hpp.
+// mover/files/memory_drawing.cpp - memory over time as SVG; see plan_file.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>

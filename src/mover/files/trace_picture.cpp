@@ -1,4 +1,4 @@
-// mover/files/trace_picture.cpp - a plan as trace events; see pictures.hpp.
+// mover/files/trace_picture.cpp - a plan as trace events; see plan_file.hpp.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// mover/input/encoder_families.cpp - see families.hpp.
+// mover/input/encoder_families.cpp - see config_figures.hpp.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// mover/input/expert_families.cpp - see families.hpp.
+// mover/input/expert_families.cpp - see config_figures.hpp.
 #include <array>
 
 #include "mover/input/config_figures.hpp"

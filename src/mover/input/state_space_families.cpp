@@ -1,4 +1,4 @@
-// mover/input/state_space_families.cpp - see families.hpp.
+// mover/input/state_space_families.cpp - see config_figures.hpp.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// mover/plan/smallest.cpp - see smallest.hpp.
+// mover/plan/smallest.cpp - see planner.hpp.
 #include "mover/plan/planner.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// mover/profile/gunzip.cpp - see gunzip.hpp.
+// mover/profile/gunzip.cpp - see trace_file.hpp.
 #include "mover/profile/trace_file.hpp"
 
 #include <fmt/format.h>

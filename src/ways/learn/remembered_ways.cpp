@@ -8,7 +8,7 @@
 
 #include "base/hash.hpp"
 #include "topology/json_value.hpp"
-#include "topology/sources/cluster/kept_file.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
 
 namespace gradcoll {
 namespace {

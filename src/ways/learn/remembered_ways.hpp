@@ -12,7 +12,8 @@ namespace gradcoll {
 
 /// Returns the ways of the same ranks on hosts of the same names, below the same switches, as an
 /// earlier communicator of this process has found them, or an earlier job of this user with the
-/// same MPI library (topology/sources/cluster/kept_file.hpp). Thread safe, as is remember_ways().
+/// same MPI library (topology/sources/cluster/kept_networks.hpp). Thread safe, as is
+/// remember_ways().
 TriedWays remembered_ways(const Tree& tree);
 
 /// Keeps the ways that are known; those that are unknown leave what was kept before.

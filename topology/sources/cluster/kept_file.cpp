@@ -1,4 +1,4 @@
-#include "topology/sources/cluster/kept_file.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,6 @@
 
 #include "base/hash.hpp"
 #include "topology/probe/cache.hpp"
-#include "topology/sources/cluster/kept_file.hpp"
 
 namespace gradcoll {
 namespace {

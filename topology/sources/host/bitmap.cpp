@@ -1,5 +1,5 @@
-// topology/sources/host/bitmap.cpp - see bitmap.hpp.
-#include "topology/sources/host/bitmap.hpp"
+// topology/sources/host/bitmap.cpp - see hwloc_objects.hpp.
+#include "topology/sources/host/hwloc_objects.hpp"
 
 #include <algorithm>
 #include <new>

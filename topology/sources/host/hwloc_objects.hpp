@@ -1,11 +1,12 @@
-// topology/sources/host/hwloc_objects.hpp - turns hwloc's objects into the objects of host paths.
-// Only machine.cpp uses it.
+// topology/sources/host/hwloc_objects.hpp - turns hwloc's objects into the objects of host paths,
+// and owns its sets of CPUs and NUMA nodes. Only files that know hwloc include it.
 #pragma once
 
 #include <hwloc.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "topology/sources/job_host.hpp"
@@ -28,5 +29,19 @@ std::size_t part_count_of(hwloc_obj_t pci_device);
 
 /// Returns the GPUs by PCI address; none if the topology was loaded without devices.
 std::vector<hwloc_obj_t> gpus_of(hwloc_topology_t topology);
+
+/// A Bitmap is never null, except as the result of bitmap_from().
+using Bitmap = std::shared_ptr<hwloc_bitmap_s>;
+
+/// Returns an empty bitmap.
+Bitmap new_bitmap();
+
+inline constexpr std::uint32_t max_bitmap_bits = 65536;
+
+/// Reads a bitmap as hwloc's files write it: "0x00000003,,0xffffffff", words of 32 bits, the
+/// highest first, perhaps behind "0xf...f", which stands for all bits above. hwloc's own reader
+/// accepts more, and allocates as many words as the text asks for. Returns null for any other text,
+/// or if it has more than max_bitmap_bits.
+Bitmap bitmap_from(const char* text);
 
 }  // namespace gradcoll

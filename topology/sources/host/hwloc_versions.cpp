@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/sources/host/bitmap.hpp"
+#include "topology/sources/host/hwloc_objects.hpp"
 
 namespace gradcoll {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/sources/host/bitmap.hpp"
+#include "topology/sources/host/hwloc_objects.hpp"
 
 namespace gradcoll {
 

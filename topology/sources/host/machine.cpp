@@ -11,7 +11,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "topology/sources/host/bitmap.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 #include "topology/sources/host/hwloc_xml.hpp"
 

@@ -9,7 +9,6 @@
 #include "base/index.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/host/gpu_places.hpp"
-#include "topology/sources/host/nccl_places.hpp"
 
 namespace gradcoll {
 

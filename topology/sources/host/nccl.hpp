@@ -1,5 +1,5 @@
 // topology/sources/host/nccl.hpp - reads one host from NCCL's topology file (NCCL_TOPO_FILE,
-// NCCL_TOPO_DUMP_FILE). Calls no MPI, needs no GPU.
+// NCCL_TOPO_DUMP_FILE): what it names, and ranks dealt to that. Calls no MPI, needs no GPU.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "topology/sources/host/gpu_links.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -33,5 +34,22 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
 /// Returns how many ranks get a place of their own: one on each device, or on each NUMA node if the
 /// file names no GPU. Errors: as host_from_nccl().
 Result<std::size_t> count_nccl_places(std::string_view xml);
+
+/// An NcclPlace is something in the host: the host itself (the first), a NUMA node, a PCIe bridge,
+/// a GPU.
+struct NcclPlace {
+    int parent = -1;  ///< index of the parent, which comes before its children
+    VertexKind kind = VertexKind::host;
+    std::string name;
+    Uplink uplink;
+    int device = -1;             ///< for a GPU: CUDA's or HIP's number; -1: not known
+    std::size_t part_count = 1;  ///< for a GPU: devices that its driver made of it
+    std::vector<GpuLink> links;  ///< for a GPU; the file does not say how fast they are
+};
+
+/// Returns the places in the order of the text; devices that neither are a GPU nor hold other ones
+/// are left out. Errors: as host_from_nccl().
+Result<std::vector<NcclPlace>> places_from_nccl(std::string_view xml,
+                                                std::vector<std::string>& notes);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// topology/sources/host/nccl_places.cpp - see nccl_places.hpp.
-#include "topology/sources/host/nccl_places.hpp"
+// topology/sources/host/nccl_places.cpp - see nccl.hpp.
+#include "topology/sources/host/nccl.hpp"
 
 #include <fmt/format.h>
 
