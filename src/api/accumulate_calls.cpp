@@ -8,7 +8,7 @@
 #include "mpi/boundary.hpp"
 #include "mpi/request.hpp"
 #include "reduce/grid.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "attach/waiting_info.hpp"
+#include "attach/comm_info.hpp"
 #include "base/hash.hpp"
 #include "base/interposer_handle.hpp"
 #include "base/log.hpp"

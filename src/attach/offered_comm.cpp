@@ -8,7 +8,6 @@
 #include "attach/comm_info.hpp"
 #include "attach/presence.hpp"
 #include "attach/wait_meeting.hpp"
-#include "attach/waiting_info.hpp"
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "comm/unused_codec.hpp"

@@ -66,7 +66,7 @@ struct OfferedComm {
     bool passes() const { return pass_reason != PassReason::none; }
 };
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size);
-/// Takes the info that waits on the communicator (waiting_info.hpp), if any does. Collective.
+/// Takes the info that waits on the communicator (comm_info.hpp), if any does. Collective.
 void take_info_that_waits(MPI_Comm comm);
 /// Returns whether a reduction on the communicator is one of a single rank that is to be rounded as
 /// that of many is (gc_reproducible=anywhere). `offered`: it is an unchanged program's call, and

@@ -1,4 +1,4 @@
-#include "attach/waiting_info.hpp"
+#include "attach/comm_info.hpp"
 
 #include <atomic>
 #include <memory>

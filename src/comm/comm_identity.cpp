@@ -16,7 +16,6 @@
 #include "comm/self_message.hpp"
 #include "mpi/boundary.hpp"
 #include "observe/observe.hpp"
-#include "observe/rank_sums.hpp"
 
 namespace gradcoll {
 namespace {

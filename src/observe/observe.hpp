@@ -50,4 +50,10 @@ Trace* process_trace();
 /// Writes the report as it stands (MPI_Pcontrol(2)), then goes on collecting.
 void write_report_now();
 
+/// Tells that all ranks of `comm` have a report, as each said in its attach. If they are the ranks
+/// of MPI_COMM_WORLD, rank 0 gets the sums of all at the beginning of MPI_Finalize, because all
+/// ranks are there then. Other communicators do not tell whether the remaining ranks have a report.
+/// Local.
+void all_ranks_report(MPI_Comm comm);
+
 }  // namespace gradcoll

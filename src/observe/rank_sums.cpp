@@ -1,4 +1,4 @@
-#include "observe/rank_sums.hpp"
+#include "observe/observe.hpp"
 
 #include <atomic>
 #include <string>
@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "mpi/lifetime.hpp"
-#include "observe/observe.hpp"
 
 namespace gradcoll {
 namespace {

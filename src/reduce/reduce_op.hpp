@@ -25,7 +25,7 @@ using ReduceFunction = void (*)(const void* context, const void* a, const void* 
                                 std::size_t count);
 
 /// A ReduceManyFunction combines any number of sources, from the first to the last, in one walk:
-/// reduce_many (reduce/many.hpp) calls it where it is there. If `streaming`, stores go past the
+/// reduce_many (reduce/reducer.hpp) calls it where it is there. If `streaming`, stores go past the
 /// caches; `out` is then aligned to its elements.
 using ReduceManyFunction = void (*)(const void* context, const void* const* sources,
                                     std::size_t source_count, void* out, std::size_t count,

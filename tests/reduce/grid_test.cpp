@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "reduce/half.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 namespace {

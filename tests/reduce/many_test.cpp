@@ -1,5 +1,5 @@
 // Many vectors at once have the bits of the chain of binary calls.
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 #include <gtest/gtest.h>
 

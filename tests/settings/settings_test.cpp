@@ -10,7 +10,7 @@
 #include "collectives/exchange/exchange.hpp"
 #include "settings/intercept_set.hpp"
 #include "topology/text.hpp"
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {

@@ -17,7 +17,7 @@
 #include "settings/setting_table.hpp"
 #include "topology/sources/job/written.hpp"
 #include "topology/tree.hpp"
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {

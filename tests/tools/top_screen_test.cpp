@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "jobs.hpp"
-#include "screen.hpp"
 
 namespace gradcoll::top {
 namespace {

@@ -12,7 +12,7 @@
 #include "transport/process_world.hpp"
 #include "transport/routed/make_channel.hpp"
 #include "transport/routed/routed_channel.hpp"
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {

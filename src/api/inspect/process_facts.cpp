@@ -22,7 +22,7 @@
 #include "settings/settings.hpp"
 #include "topology/sources/job/source_table.hpp"
 #include "topology/tree.hpp"
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {

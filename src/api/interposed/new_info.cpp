@@ -1,7 +1,7 @@
 // Info objects that unchanged programs put on communicators, or make them with.
 #include "api/interposed/entries.hpp"
+#include "attach/comm_info.hpp"
 #include "attach/offered_comm.hpp"
-#include "attach/waiting_info.hpp"
 #include "base/log.hpp"
 #include "mpi/boundary.hpp"
 #include "ways/comm_context.hpp"

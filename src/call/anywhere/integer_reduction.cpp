@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reduce/grid.hpp"
-#include "reduce/many.hpp"
 #include "reduce/ordered_keys.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 namespace {

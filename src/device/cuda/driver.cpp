@@ -1,4 +1,4 @@
-#include "device/cuda/driver.hpp"
+#include "device/cuda/context.hpp"
 
 #include <dlfcn.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "memory/copy.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 #include "runtime/one_host/piece_stores.hpp"
 
 namespace gradcoll {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "memory/copy.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 #include "runtime/one_host/allreduce.hpp"
 
 namespace gradcoll {

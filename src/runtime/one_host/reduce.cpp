@@ -1,7 +1,7 @@
 #include "runtime/one_host/reduce.hpp"
 
 #include "memory/copy.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 namespace {

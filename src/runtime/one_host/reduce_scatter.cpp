@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "memory/copy.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,4 +1,5 @@
-// top/jobs.hpp - what ranks of this host have counted, by job.
+// top/jobs.hpp - what ranks of this host have counted, by job, and how that is shown as a screen of
+// text.
 #pragma once
 
 #include <string>
@@ -31,5 +32,9 @@ std::vector<gradcoll::LiveReading> look(const std::string& folder);
 /// Returns the ranks that are in both looks, by job; the oldest first. Pure.
 std::vector<Job> jobs_between(const std::vector<gradcoll::LiveReading>& before,
                               const std::vector<gradcoll::LiveReading>& after);
+
+/// Returns the screen. `seconds` passed between the looks; a job has at most `most_ranks` lines,
+/// for the ranks that were in calls longest. A line has at most 100 columns.
+std::string screen_of(const std::vector<Job>& jobs, double seconds, int most_ranks);
 
 }  // namespace gradcoll::top

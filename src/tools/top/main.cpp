@@ -9,7 +9,6 @@
 #include "command_line/command_line.hpp"
 #include "command_line/option_parser.hpp"
 #include "jobs.hpp"
-#include "screen.hpp"
 
 namespace gradcoll::top {
 namespace {

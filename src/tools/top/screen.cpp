@@ -1,4 +1,4 @@
-#include "screen.hpp"
+#include "jobs.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,6 @@
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "command_line/option_parser.hpp"
 #include "measures.hpp"
-#include "options.hpp"
 #include "tools/progress/progress.hpp"
 
 namespace gradcoll::tune {

@@ -13,7 +13,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "transport/routed/routed_channel.hpp"
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {

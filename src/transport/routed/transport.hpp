@@ -1,10 +1,12 @@
 // transport/routed/transport.hpp - what a transport is: a row of the table in
-// src/transport/CMakeLists.txt. src/transport/README.md shows how to add one.
+// src/transport/CMakeLists.txt; and the table. src/transport/README.md shows how to add one.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -65,5 +67,14 @@ struct Transport {
     /// takes longer for them. It is the same in all processes.
     std::size_t short_bytes = 0;
 };
+
+/// Returns the transports in the order in which they are asked: that of the table, last resorts
+/// last.
+std::span<const Transport* const> transport_table();
+
+/// Returns the names of the rows, "shm, mpi"; last_resort_names() has only those of the last
+/// resorts.
+std::string transport_names();
+std::string last_resort_names();
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-#include "transport/routed/transport_table.hpp"
+#include "transport/routed/transport.hpp"
 
 #include <fmt/format.h>
 

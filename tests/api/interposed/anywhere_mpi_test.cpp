@@ -2,7 +2,7 @@
 // first call on, whatever its length, or refused; none passes.
 #include "api/interposed/support.hpp"
 #include "reduce/grid.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll::test {
 namespace {

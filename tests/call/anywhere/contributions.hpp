@@ -8,7 +8,7 @@
 
 #include "api/api_support.hpp"
 #include "reduce/grid.hpp"
-#include "reduce/many.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll::test {
 
