@@ -14,7 +14,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "call/call_kinds.hpp"
-#include "call/gradients/engine_making.hpp"
+#include "call/gradients/engine_state.hpp"
 #include "call/gradients/gradient_sums.hpp"
 #include "mpi/boundary.hpp"
 #include "mpi/lifetime.hpp"

@@ -6,8 +6,8 @@
  * guard: a tool below that turns it into the C call comes back to our C wrapper, which lets it
  * pass. */
 #include "shim/fortran.h"
+#include "shim/fortran_buffers.h"
 #include "shim/fortran_offers.h"
-#include "shim/fortran_sentinels.h"
 
 #define F_REDUCE_ARGUMENTS sendbuf, recvbuf, count, datatype, op, comm
 #define F_GATHER_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm

@@ -5,8 +5,8 @@
  * by a copy without gaps. A request would outlive the copy. Such a call of a request goes to the
  * MPI library, which refuses it itself. */
 #include "shim/fortran.h"
+#include "shim/fortran_buffers.h"
 #include "shim/fortran_offers.h"
-#include "shim/fortran_sections.h"
 
 #define REDUCE_ARGUMENTS sendbuf, recvbuf, count, datatype, op, comm
 

@@ -3,7 +3,7 @@
  * of ISO_Fortran_binding.h, gfortran's is another. Source: gcc's libgfortran.h, llvm's
  * ISO_Fortran_binding.h. */
 #define _GNU_SOURCE
-#include "shim/fortran_sections.h"
+#include "shim/fortran_buffers.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/fortran_sentinels.h"
 #include "shim/speaker.h"
 
 typedef struct {

@@ -7,7 +7,7 @@
  * visible one; then the name that stands at the buffer's own address decides, which takes about a
  * microsecond. */
 #define _GNU_SOURCE
-#include "shim/fortran_sentinels.h"
+#include "shim/fortran_buffers.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

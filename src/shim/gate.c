@@ -9,7 +9,6 @@
 
 #include "shim/mpi_version.h"
 #include "shim/speaker.h"
-#include "shim/uncovered.h"
 
 GC_Gate gate;
 _Thread_local const char* inside;

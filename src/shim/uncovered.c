@@ -1,7 +1,6 @@
 /* shim/uncovered.c - reads the symbol tables of the MPI libraries in this process, as the dynamic
  * linker has mapped them. */
 #define _GNU_SOURCE
-#include "shim/uncovered.h"
 
 #include <ctype.h>
 #include <elf.h>

@@ -1,11 +1,10 @@
 /* shim/sections.c - descriptors as flang makes them, in a process without gfortran's library.
  * (Those of gfortran: described.f90.) */
-#include "shim/fortran_sections.h"
+#include "shim/fortran_buffers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "shim/fortran_sentinels.h"
 #include "shim/speaker.h"
 
 typedef struct {

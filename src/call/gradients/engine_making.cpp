@@ -1,4 +1,4 @@
-#include "call/gradients/engine_making.hpp"
+#include "call/gradients/engine_state.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// GC_Comm_get_tree, GC_Predict_tree.
+// api/inspect/comm_facts.cpp - GC_Comm_get_tree, GC_Predict_tree, GC_Comm_get_stats,
+// GC_Comm_reset_stats.
 #include <fmt/format.h>
 
 #include "api/inspect/text_out.hpp"
@@ -56,6 +57,16 @@ Status predict_tree(int ranks, const char* topology, GC_Tree_format format, cons
     return drawn.ok() ? out.write(*drawn) : drawn.status();
 }
 
+Status get_stats(MPI_Comm comm, GC_Stats* out) {
+    GRADCOLL_TRY(check_comm(comm));
+    if (out == nullptr) return {Code::invalid_argument, "stats is null"};
+    const auto context = attached_context(comm);
+    if (!context) return context.status();
+    *out = *context ? (*context)->statistics().read() : GC_Stats{};
+    if (!*context) out->last_pass_reason = "the communicator is not attached";
+    return {};
+}
+
 }  // namespace
 }  // namespace gradcoll
 
@@ -71,5 +82,19 @@ extern "C" int GC_Predict_tree(int ranks, const char* topology, GC_Tree_format f
                                size_t* length) {
     return without_mpi("GC_Predict_tree", [&] {
         return predict_tree(ranks, topology, format, {text, length});
+    });
+}
+
+extern "C" int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats) {
+    return at_boundary(comm, "GC_Comm_get_stats", [&] { return get_stats(comm, stats); });
+}
+
+extern "C" int GC_Comm_reset_stats(MPI_Comm comm) {
+    return at_boundary(comm, "GC_Comm_reset_stats", [&]() -> Status {
+        GRADCOLL_TRY(check_comm(comm));
+        const auto context = attached_context(comm);
+        if (!context) return context.status();
+        if (*context) (*context)->statistics().reset();
+        return {};
     });
 }

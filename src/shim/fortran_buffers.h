@@ -1,10 +1,15 @@
-/* shim/fortran_sections.h - buffers that Fortran passes as descriptors: TYPE(*), DIMENSION(..), of
- * TS 29113. They may be sections of arrays, with gaps. */
-#ifndef GRADCOLL_SHIM_FORTRAN_SECTIONS_H
-#define GRADCOLL_SHIM_FORTRAN_SECTIONS_H
+/* shim/fortran_buffers.h - buffers of Fortran as C would pass them: addresses, which may be those
+ * of MPI_IN_PLACE and MPI_BOTTOM; and, with Open MPI 6, descriptors: TYPE(*), DIMENSION(..), of TS
+ * 29113, which may be sections of arrays, with gaps. */
+#ifndef GRADCOLL_SHIM_FORTRAN_BUFFERS_H
+#define GRADCOLL_SHIM_FORTRAN_BUFFERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Returns what C would pass for this buffer: its own sentinels instead of the addresses of
+ * Fortran's. */
+const void* c_buffer(const void* buffer);
 
 enum { MOST_DIMENSIONS = 15 };
 
