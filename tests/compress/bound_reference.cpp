@@ -1,4 +1,4 @@
-#include "compress/bound_reference.hpp"
+#include "compress/reference.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,7 @@
-#include "compress/chain_reference.hpp"
+#include "compress/reference.hpp"
 
 #include <algorithm>
 #include <string_view>
-
-#include "compress/quant_reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "compress/chain_reference.hpp"
 #include "compress/codec_cases.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <random>
 
-#include "compress/chain_reference.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "compress/bound_cases.hpp"
-#include "compress/chain_reference.hpp"
 #include "compress/codec_cases.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

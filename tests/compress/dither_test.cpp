@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "compress/codec_cases.hpp"
-#include "compress/quant_reference.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -1,8 +1,8 @@
-#include "compress/emulated_codecs.hpp"
-
+// tests/compress/emulated_codecs.cpp - the kernels of GPU codecs on emulated warps.
 #include "compress/block_move_job.hpp"
 #include "compress/cast/bf16_lane_ops.hpp"
 #include "compress/chain/chain_job.hpp"
+#include "compress/codec_launch.hpp"
 #include "compress/codec_machine.hpp"
 #include "compress/exact/exact_lane_ops.hpp"
 #include "compress/nm/nm_job.hpp"
@@ -13,21 +13,6 @@
 
 namespace gradcoll::test {
 namespace {
-
-class EmulatedCodecs final : public CodecMachine {
-  public:
-    Status launch(CodecForm form, const CodecLaunch& launch,
-                  std::span<const CodecJob> jobs) override {
-        return launch_codec(emulated_codec_kernel, form, launch, jobs);
-    }
-    Status move(std::span<const BlockMove> moves) override {
-        return launch_block_moves(OnEmulatedWarps::kernel<BlockMoveJob>(), nullptr, moves);
-    }
-    TestMemory& memory() override { return memory_; }
-
-  private:
-    HostMemory memory_;
-};
 
 template <class W>
 BatchKernel quantizing_kernel(const CodecParameters& parameters, ElementType type, CodecWork work) {
@@ -41,8 +26,6 @@ BatchKernel quantizing_kernel(const CodecParameters& parameters, ElementType typ
     }
     return quant::kernel_for<OnEmulatedWarps, W>(type, work);
 }
-
-}  // namespace
 
 BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& parameters,
                                   ElementType type, CodecWork work) {
@@ -83,6 +66,23 @@ BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& paramete
     }
     return {};
 }
+
+class EmulatedCodecs final : public CodecMachine {
+  public:
+    Status launch(CodecForm form, const CodecLaunch& launch,
+                  std::span<const CodecJob> jobs) override {
+        return launch_codec(emulated_codec_kernel, form, launch, jobs);
+    }
+    Status move(std::span<const BlockMove> moves) override {
+        return launch_block_moves(OnEmulatedWarps::kernel<BlockMoveJob>(), nullptr, moves);
+    }
+    TestMemory& memory() override { return memory_; }
+
+  private:
+    HostMemory memory_;
+};
+
+}  // namespace
 
 CodecMachine* codec_machine() {
     static EmulatedCodecs machine;

@@ -1,12 +1,10 @@
-#include "compress/escape_reference.hpp"
+#include "compress/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
-
-#include "compress/quant_reference.hpp"
 
 namespace gradcoll::test {
 namespace {

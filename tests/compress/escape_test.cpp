@@ -1,7 +1,7 @@
 // What int8, int4 and int16 promise with a tolerance: no finite element comes back further off than
 // they were told, in real numbers; NaN, Inf, -0 and subnormals come back bit by bit.
 // GC_TEST_BOUND_FACTOR=400 looks at 10^9 elements.
-#include "compress/escape_reference.hpp"
+#include "compress/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compress/chain_reference.hpp"
 #include "compress/codec_cases.hpp"
-#include "compress/quant_reference.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -2,8 +2,8 @@
 // codec_machine() is: emulated warps or a device.
 #include <random>
 
-#include "compress/chain_reference.hpp"
 #include "compress/codec_machine_test.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

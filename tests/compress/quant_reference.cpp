@@ -1,4 +1,4 @@
-#include "compress/quant_reference.hpp"
+#include "compress/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "compress/codec_cases.hpp"
-#include "compress/quant_reference.hpp"
+#include "compress/reference.hpp"
 
 namespace gradcoll::test {
 namespace {

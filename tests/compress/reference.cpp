@@ -7,11 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "compress/bound_reference.hpp"
-#include "compress/chain_reference.hpp"
 #include "compress/codec.hpp"
-#include "compress/escape_reference.hpp"
-#include "compress/quant_reference.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -1,7 +1,6 @@
 // fuzz_files - feeds made-up texts to everything else that is read from files, and from records in
 // messages of other ranks: fuzz_files --inputs 1000000.
-#include "fuzz/files_targets.hpp"
-#include "fuzz/mover_targets.hpp"
+#include "fuzz/runner.hpp"
 
 int main(int argc, char** argv) {
     gradcoll::fuzz::Fuzz fuzz;

@@ -1,4 +1,4 @@
-#include "fuzz/files_targets.hpp"
+#include "fuzz/runner.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "fuzz/mover_targets.hpp"
+#include "fuzz/runner.hpp"
 
 #include <algorithm>
 #include <string>

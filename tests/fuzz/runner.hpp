@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuzz/mutator.hpp"
 
@@ -33,5 +34,13 @@ struct Fuzz {
 /// repeats it. A parser that accepted or refused (nearly) nothing is an error, too, since the texts
 /// no longer test it.
 int run_fuzz(int argc, char** argv, const Fuzz& fuzz);
+
+std::span<const Target> settings_targets();
+
+std::span<const Target> topology_targets();
+
+std::vector<Target> files_targets();
+
+std::vector<Target> mover_targets();
 
 }  // namespace gradcoll::fuzz

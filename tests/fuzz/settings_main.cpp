@@ -8,7 +8,7 @@
 
 #include "base/config_file.hpp"
 #include "fuzz/promises.hpp"
-#include "fuzz/settings_targets.hpp"
+#include "fuzz/runner.hpp"
 
 namespace gradcoll::fuzz {
 namespace {

@@ -1,4 +1,4 @@
-#include "fuzz/settings_targets.hpp"
+#include "fuzz/runner.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // fuzz_topology - feeds made-up texts to everything that a topology is read from: fuzz_topology
 // --inputs 1000000.
+#include "fuzz/runner.hpp"
 #include "fuzz/topology_inputs.hpp"
-#include "fuzz/topology_targets.hpp"
 
 int main(int argc, char** argv) {
     gradcoll::fuzz::Fuzz fuzz;

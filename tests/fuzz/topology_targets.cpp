@@ -1,4 +1,4 @@
-#include "fuzz/topology_targets.hpp"
+#include "fuzz/runner.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include "fabric/slurm/slurm.hpp"
 #include "fuzz/promises.hpp"
 #include "fuzz/topology_inputs.hpp"
-#include "fuzz/topology_trees.hpp"
 #include "topology/dealt_host.hpp"
 #include "topology/sources/host/gpu_places.hpp"
 #include "topology/sources/host/host_subtree.hpp"

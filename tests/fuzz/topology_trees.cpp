@@ -1,4 +1,4 @@
-#include "fuzz/topology_trees.hpp"
+#include "fuzz/topology_inputs.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "support/watched_calls_sink.hpp"
-
 namespace gradcoll::test {
 namespace {
 

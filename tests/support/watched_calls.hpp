@@ -34,4 +34,7 @@ std::vector<SeenCall> stop_watching();
 
 std::string text_of(const std::vector<SeenCall>& calls);
 
+/// name: static text. system_call: its number, or -1 for a function.
+void note_call(const char* name, long system_call = -1);
+
 }  // namespace gradcoll::test

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "support/watched_calls_sink.hpp"
+#include "support/watched_calls.hpp"
 
 using gradcoll::test::note_call;
 

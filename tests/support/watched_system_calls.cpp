@@ -14,7 +14,6 @@
 #include <cstdint>
 
 #include "support/watched_calls.hpp"
-#include "support/watched_calls_sink.hpp"
 
 #ifdef __x86_64__
 

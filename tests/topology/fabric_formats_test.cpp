@@ -10,7 +10,6 @@
 #include <string>
 
 #include "fabric/infiniband/ib_reader.hpp"
-#include "fabric_format.hpp"
 #include "fabric_outline.hpp"
 
 namespace gradcoll {

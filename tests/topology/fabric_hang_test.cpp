@@ -6,7 +6,7 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/switch_tree.hpp"
-#include "fabric_format.hpp"
+#include "fabric_outline.hpp"
 #include "outline.hpp"
 
 namespace gradcoll {

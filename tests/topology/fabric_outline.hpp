@@ -1,14 +1,16 @@
-// tests/topology/fabric_outline.hpp - writes a switch tree as golden text: one line for each
-// switch, indented, with its uplink and its hosts.
+// tests/topology/fabric_outline.hpp - finds a format of fabrics by its name, and writes a switch
+// tree as golden text: one line for each switch, indented, with its uplink and its hosts.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fabric/formats.hpp"
 #include "fabric/host_list.hpp"
 #include "fabric/switch_tree.hpp"
 
@@ -47,6 +49,14 @@ inline std::string outline_of(const SwitchTree& tree) {
     std::string out = outline_of(tree, hosts, 0, 0);
     for (const std::string& note : tree.notes) out += "note: " + note + "\n";
     return out;
+}
+
+inline const FabricFormat& fabric_format(std::string_view name) {
+    const auto& all = fabric_formats();
+    const auto format = std::find_if(all.begin(), all.end(),
+                                     [&](const FabricFormat& row) { return row.name == name; });
+    if (format == all.end()) throw std::out_of_range("no format " + std::string(name));
+    return *format;
 }
 
 }  // namespace gradcoll::test
