@@ -1,6 +1,6 @@
 // device_memory.cpp - memory of a device: allocated, filled and read through the plug-in alone, as
 // the CPU cannot reach it.
-#include "device_memory.hpp"
+#include "memory.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>

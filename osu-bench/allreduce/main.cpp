@@ -10,7 +10,7 @@
 
 #include "case.hpp"
 #include "generators.hpp"
-#include "open_memory.hpp"
+#include "memory.hpp"
 #include "options.hpp"
 #include "peers/peer.hpp"
 #include "peers/staged.hpp"

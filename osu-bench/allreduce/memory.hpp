@@ -1,4 +1,5 @@
-// memory.hpp - the memory of the calls' vectors: the host's or a device's.
+// memory.hpp - the memory of the calls' vectors: the host's or a device's, and how it is opened by
+// its name.
 #pragma once
 
 #include <cstddef>
@@ -57,5 +58,13 @@ struct OpenedMemory {
 
 /// Scripts take this status for "there is no such device here", not for a failure.
 inline constexpr int no_device_status = 77;
+
+/// Opens a memory: "host", or a device plug-in by its name in lower case ("cuda"). Ranks of one
+/// host take its devices in turn. Collective over MPI_COMM_WORLD; the result is for this rank
+/// alone.
+OpenedMemory open_memory(const std::string& name);
+
+/// Does what open_memory() (memory.hpp) does, for the names of devices.
+OpenedMemory open_device_memory(const std::string& name);
 
 }  // namespace gradcoll::bench

@@ -1,12 +1,11 @@
 // open_memory.cpp - the host's memory, and the names of other memories.
-#include "open_memory.hpp"
+#include "memory.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
 
-#include "device_memory.hpp"
 #include "peers/peer.hpp"
 
 namespace gradcoll::bench {

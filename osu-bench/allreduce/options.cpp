@@ -12,7 +12,6 @@
 #include "generators.hpp"
 #include "peer_op.hpp"
 #include "peers/peer.hpp"
-#include "setting.hpp"
 #include "sizes.hpp"
 
 namespace gradcoll::bench {

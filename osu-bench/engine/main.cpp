@@ -15,7 +15,7 @@
 
 #include "command_line/option_parser.hpp"
 #include "models.hpp"
-#include "setting.hpp"
+#include "sizes.hpp"
 #include "summary.hpp"
 
 namespace {

@@ -99,4 +99,10 @@ std::optional<std::vector<std::size_t>> parse_sizes(std::string_view text,
     return sizes;
 }
 
+std::optional<std::pair<std::string, std::string>> parse_setting(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) return {};
+    return std::pair(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+}
+
 }  // namespace gradcoll::bench

@@ -1,9 +1,11 @@
-// sizes.hpp - message sizes as people write them.
+// sizes.hpp - message sizes and settings as people write them.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gradcoll::bench {
@@ -17,5 +19,8 @@ std::optional<std::size_t> parse_size(std::string_view text);
 /// Returns nothing if the text is none of these or min > max.
 std::optional<std::vector<std::size_t>> parse_sizes(std::string_view text,
                                                     std::size_t granule_bytes);
+
+/// Splits "KEY=VALUE"; returns nothing for any other text, or if there is no key.
+std::optional<std::pair<std::string, std::string>> parse_setting(std::string_view text);
 
 }  // namespace gradcoll::bench

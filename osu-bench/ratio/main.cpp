@@ -17,12 +17,10 @@
 #include <vector>
 
 #include "command_line/option_parser.hpp"
-#include "fastest.hpp"
 #include "generators.hpp"
 #include "packers.hpp"
 #include "packing_table.hpp"
 #include "reduce/extent.hpp"
-#include "values.hpp"
 
 namespace gradcoll::bench {
 namespace {

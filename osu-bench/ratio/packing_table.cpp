@@ -12,9 +12,7 @@
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
-#include "fastest.hpp"
 #include "reduce/extent.hpp"
-#include "values.hpp"
 
 namespace gradcoll::bench {
 namespace {

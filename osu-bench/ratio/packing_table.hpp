@@ -1,10 +1,17 @@
 // osu-bench/ratio/packing_table.hpp - shows what packing without loss (zstd, lz4) saves in messages
-// of encoded values.
+// of encoded values; the values and the time of what nothing disturbs, which main.cpp needs as
+// well.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include "generators.hpp"
 
 namespace gradcoll::bench {
 
@@ -20,5 +27,25 @@ struct PackingSelection {
 /// Prints a row for each kind of data, codec, tolerance and packing. Throws std::runtime_error for
 /// an unknown codec, or one that cannot be given the tolerance that it needs.
 void print_packing_table(const PackingSelection& selection);
+
+inline std::vector<float> values_of(const std::string& data, std::size_t count) {
+    const std::vector<std::byte> bytes = generate(data, *find_element("float"), count, 1, 0);
+    std::vector<float> values(count);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+/// Returns the time of the fastest of several runs.
+template <class Work>
+double fastest_seconds(int repetitions, Work work) {
+    double fastest = HUGE_VAL;
+    for (int i = 0; i < repetitions; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        fastest = std::min(fastest, took.count());
+    }
+    return fastest;
+}
 
 }  // namespace gradcoll::bench

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "setting.hpp"
+#include "sizes.hpp"
 
 namespace gradcoll::bench {
 

@@ -1,5 +1,5 @@
 // executor_run.cpp - runs the library's own executor with real data in the simulation.
-#include "executor_run.hpp"
+#include "replay.hpp"
 
 #include <fmt/format.h>
 

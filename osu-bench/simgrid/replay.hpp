@@ -1,8 +1,11 @@
 // replay.hpp - one rank walks its plan as runtime/executor does, in simulated time and without
 // data: messages have their true size on the wire, local steps take as long as their speed says.
+// And the library's own executor with real data, in the simulation: this proves that what is
+// replayed sums correctly, and that the replay takes as long.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "collectives/plan/plan.hpp"
 
@@ -35,5 +38,11 @@ void replay(const Plan& plan, const StepSpeeds& speeds, const Way& way, std::byt
 
 /// Returns the largest of all messages of the plan.
 std::size_t largest_message_bytes(const Plan& plan);
+
+/// Runs an allreduce of small integers in fp32 on the calling rank of MPI_COMM_WORLD, through
+/// runtime/executor and memory of its own; local work takes no simulated time. Exact plans must
+/// give the sum on every element; lossy ones the same bits on all ranks, which the caller compares
+/// by `digest`. Returns what is wrong, or nothing.
+std::string run_executor(const Plan& plan, const Way& way, std::uint64_t& digest);
 
 }  // namespace gradcoll::simulate

@@ -1,5 +1,5 @@
 // writers/columns.cpp - the names and the order of the columns.
-#include "writers/columns.hpp"
+#include "writers/writers.hpp"
 
 namespace gradcoll::bench {
 namespace {

@@ -7,7 +7,6 @@
 #include "csv.hpp"
 #include "options.hpp"
 #include "row.hpp"
-#include "writers/columns.hpp"
 
 namespace gradcoll::bench {
 
@@ -44,5 +43,8 @@ struct Report {
 /// Writes {"version", "mpi_library", "peer", "summaries": [...], "rows": [...]}. Throws
 /// std::runtime_error if the file cannot be written.
 void write_json(const std::string& path, const Report& report);
+
+/// Returns what was run, then what came out; always the same names in the same order.
+Columns columns_of(const Options& options, const Row& row);
 
 }  // namespace gradcoll::bench
