@@ -1,5 +1,5 @@
 // generators.cpp - makes random vectors of known distribution, and reads raw files.
-#include "generators.hpp"
+#include "element.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "case.hpp"
-#include "generators.hpp"
+#include "element.hpp"
 #include "memory.hpp"
 #include "options.hpp"
 #include "peers/peer.hpp"

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "command_line/option_parser.hpp"
-#include "generators.hpp"
+#include "element.hpp"
 #include "peer_op.hpp"
 #include "peers/peer.hpp"
 #include "sizes.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "command_line/option_parser.hpp"
-#include "generators.hpp"
+#include "element.hpp"
 #include "packers.hpp"
 #include "packing_table.hpp"
 #include "reduce/extent.hpp"

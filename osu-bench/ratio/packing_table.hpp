@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "generators.hpp"
+#include "element.hpp"
 
 namespace gradcoll::bench {
 

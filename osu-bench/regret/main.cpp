@@ -20,7 +20,6 @@
 #include "command_line/option_parser.hpp"
 #include "csv.hpp"
 #include "element.hpp"
-#include "generators.hpp"
 #include "sizes.hpp"
 #include "summary.hpp"
 #include "timing.hpp"

@@ -17,7 +17,6 @@
 #include "collectives/predict/model.hpp"
 #include "collectives/verify/verify.hpp"
 #include "options.hpp"
-#include "platform.hpp"
 #include "replay.hpp"
 #include "rivals.hpp"
 #include "simulation.hpp"

@@ -10,8 +10,8 @@
 #include "agreement.hpp"
 #include "collectives/predict/model.hpp"
 #include "command_line/option_parser.hpp"
-#include "platform.hpp"
 #include "rivals.hpp"
+#include "simulation.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::simulate {

@@ -1,5 +1,5 @@
 // platform.cpp - a tree as a SimGrid platform file.
-#include "platform.hpp"
+#include "simulation.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,13 @@
-// simulation.hpp - SimGrid's engine with one SMPI rank on each host, and how long a collective
-// takes in it.
+// simulation.hpp - writes a tree as a SimGrid platform file; SimGrid's engine with one SMPI rank on
+// each host of one, and how long a collective takes in it.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "topology/tree.hpp"
 
 namespace gradcoll::simulate {
 
@@ -33,5 +35,14 @@ using RankBody = std::function<void(int rank)>;
 /// host that the platform does not have.
 std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies,
                            const std::function<void(std::size_t body)>& begins);
+
+/// Returns a platform in which every vertex is a router (leaves: a host "r<rank>"), every uplink a
+/// SPLITDUPLEX link: one object for each direction. What the tree does not know about a link are
+/// the defaults of collectives/cost.hpp. There is one zone with computed routes, so that the text
+/// is linear in the vertices.
+std::string platform_of(const Tree& tree);
+
+/// Returns "r<rank>" on each line, in rank order.
+std::string hosts_of(const Tree& tree);
 
 }  // namespace gradcoll::simulate

@@ -14,7 +14,6 @@
 #include "comm/unused_codec.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "mpi/signature.hpp"
-#include "mpi/type_mark.hpp"
 #include "ways/route.hpp"
 
 namespace gradcoll {

@@ -7,7 +7,6 @@
 #include "attach/attachments.hpp"
 #include "call/device_allreduce.hpp"
 #include "mpi/signature.hpp"
-#include "mpi/type_mark.hpp"
 
 namespace gradcoll {
 namespace {

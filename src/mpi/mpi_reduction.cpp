@@ -7,7 +7,6 @@
 
 #include "mpi/element_types.hpp"
 #include "mpi/signature.hpp"
-#include "mpi/type_mark.hpp"
 
 namespace gradcoll {
 namespace {

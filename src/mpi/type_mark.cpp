@@ -1,4 +1,4 @@
-#include "mpi/type_mark.hpp"
+#include "mpi/signature.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "ways/call_cache.hpp"
 
-#include "mpi/type_mark.hpp"
+#include "mpi/signature.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,5 +1,5 @@
 // The benchmark's data: reproducible, different on every rank, distributed as named.
-#include "generators.hpp"
+#include "element.hpp"
 
 #include <gtest/gtest.h>
 

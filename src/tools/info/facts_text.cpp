@@ -10,7 +10,7 @@
 #include "base/option_table.hpp"
 #include "base/text.hpp"
 #include "facts.hpp"
-#include "names.hpp"
+#include "options.hpp"
 
 namespace gradcoll::info {
 namespace {

@@ -1,4 +1,4 @@
-#include "names.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 #include <complex>
