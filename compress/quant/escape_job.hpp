@@ -4,7 +4,7 @@
 
 #include "compress/device_jobs.hpp"
 #include "compress/quant/escape_warp_form.hpp"
-#include "compress/quant/quant_kernel_of_type.hpp"
+#include "compress/quant/quant_by_type.hpp"
 
 namespace gradcoll::quant {
 

@@ -1,4 +1,4 @@
-// compress/quant/quant_by_type.hpp - from bits of a code and an element type to kernels.
+// compress/quant/quant_by_type.hpp - from an element type, and bits of a code, to kernels.
 #pragma once
 
 #include "compress/kernels.hpp"
@@ -6,19 +6,28 @@
 #include "reduce/float_types.hpp"
 
 namespace gradcoll::quant {
+
+/// Returns make(Format{}), the kernels of the CPU or of a GPU for a float format, for types that
+/// are quantized to that width; no kernel for others.
+template <class W, class Make>
+auto kernel_for_type(ElementType type, Make make) -> decltype(make(Fp32{})) {
+    if (!quantizes(W::bits, type)) return {};
+    if (type == ElementType::f32) return make(Fp32{});
+    if (type == ElementType::f64) return make(Fp64{});
+    if constexpr (quantizes(W::bits, ElementType::f16)) {
+        if (type == ElementType::f16) return make(Fp16{});
+        return make(Bf16{});
+    }
+    return {};
+}
+
 namespace {
 
 /// `Made` has make<W, Format>(), which gives the kernels for a Width and a float format.
 template <class Made, class W>
 Kernels kernels_of_width(ElementType type) {
-    if (!quantizes(W::bits, type)) return {};
-    if (type == ElementType::f32) return Made::template make<W, Fp32>();
-    if (type == ElementType::f64) return Made::template make<W, Fp64>();
-    if constexpr (quantizes(W::bits, ElementType::f16)) {
-        if (type == ElementType::f16) return Made::template make<W, Fp16>();
-        return Made::template make<W, Bf16>();
-    }
-    return {};
+    return kernel_for_type<W>(
+        type, [](auto format) { return Made::template make<W, decltype(format)>(); });
 }
 
 template <class Made>

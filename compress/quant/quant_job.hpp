@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "compress/device_jobs.hpp"
-#include "compress/quant/quant_kernel_of_type.hpp"
+#include "compress/quant/quant_by_type.hpp"
 #include "compress/quant/quant_warp_form.hpp"
 
 namespace gradcoll::quant {

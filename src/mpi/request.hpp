@@ -66,7 +66,7 @@ struct CallShape {
     Reducer reducer;
     int components = 1;  ///< number of elements in one of the call's datatype
     /// This is set if its type and op are known by their handles for good: the handle of a derived
-    /// type may become another's, and its mark says whether it has (type_mark.hpp). An op of the
+    /// type may become another's, and its mark says whether it has (signature.hpp). An op of the
     /// program can only become another such, which has this shape. This rank's.
     bool is_lasting = true;
     /// This is set if the program's elements do not lie as they go to other ranks
