@@ -7,8 +7,8 @@
 #include "shim/names.h"
 #include "shim/next.h"
 
-#define REDUCE_ARGUMENTS sendbuf, recvbuf, count, datatype, op, comm
-#define SCATTER_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op, comm
+#define ALL_ARGUMENTS sendbuf, recvbuf, count, datatype, op, comm
+#define BLOCKS_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op, comm
 #define GATHER_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm
 
 /* The same as members of a GC_Call. */
@@ -52,46 +52,45 @@
         FAST_HALF(name, kind, count, __VA_ARGS__);                         \
     }
 
-#define ALLREDUCE(name, Count)                                                         \
-    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_ALLREDUCE, count, (REDUCE_PARAMETERS(Count)), \
-               (REDUCE_MEMBERS, .passed = &last_passed), REDUCE_ARGUMENTS)
+/* The wrappers of each shape (names.h). */
+#define C_ALL(kind, name, Count)                                       \
+    WRAPPER_BY(FAST_AGAIN, name, kind, count, (ALL_PARAMETERS(Count)), \
+               (REDUCE_MEMBERS, .passed = &last_passed), ALL_ARGUMENTS)
 
-#define REDUCE_SCATTER_BLOCK(name, Count)                                          \
-    WRAPPER(name, GC_CALL_REDUCE_SCATTER_BLOCK, count, (REDUCE_PARAMETERS(Count)), \
-            (REDUCE_MEMBERS), REDUCE_ARGUMENTS)
+#define C_STARTED(kind, name, Count)                                                        \
+    WRAPPER_BY(FAST_AGAIN, name, kind, count, (STARTED_PARAMETERS(Count)),                  \
+               (REDUCE_MEMBERS, .request = request, .passed = &last_passed), ALL_ARGUMENTS, \
+               request)
 
-#define IALLREDUCE(name, Count)                                                                 \
-    WRAPPER_BY(                                                                                 \
-        FAST_AGAIN, name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request), \
-        (REDUCE_MEMBERS, .request = request, .passed = &last_passed), REDUCE_ARGUMENTS, request)
+#define C_SET_UP(kind, name, Count)                        \
+    WRAPPER(name, kind, count, (SET_UP_PARAMETERS(Count)), \
+            (REDUCE_MEMBERS, .info = info, .request = request), ALL_ARGUMENTS, info, request)
 
-#define ALLREDUCE_INIT(name, Count)                                        \
-    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                           \
-            (REDUCE_PARAMETERS(Count), GC_Mpi_handle info, void* request), \
-            (REDUCE_MEMBERS, .info = info, .request = request), REDUCE_ARGUMENTS, info, request)
+#define C_BLOCK(kind, name, Count) \
+    WRAPPER(name, kind, count, (BLOCK_PARAMETERS(Count)), (REDUCE_MEMBERS), ALL_ARGUMENTS)
 
 /* Its counts are an array as long as the communicator is large, which the core knows: only a closed
  * gate lets it pass. */
-#define REDUCE_SCATTER(name, Count)                                                   \
-    WRAPPER(name, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1, (SCATTER_PARAMETERS(Count)), \
-            (.sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,        \
-             .count_bytes = sizeof(Count), .op = op, ON_COMM),                        \
-            SCATTER_ARGUMENTS)
+#define C_BLOCKS(kind, name, Count)                                            \
+    WRAPPER(name, kind, INT64_MAX - 1, (BLOCKS_PARAMETERS(Count)),             \
+            (.sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, \
+             .count_bytes = sizeof(Count), .op = op, ON_COMM),                 \
+            BLOCKS_ARGUMENTS)
 
-#define ALLGATHER(name, Count)                                                                     \
-    WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)),                        \
+#define C_GATHER(kind, name, Count)                                                                \
+    WRAPPER(name, kind, recvcount, (GATHER_PARAMETERS(Count)),                                     \
             (.sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, \
              .count = recvcount, .datatype = recvtype, .comm = comm),                              \
             GATHER_ARGUMENTS)
 
-#define BCAST(name, Count)                                                                       \
-    WRAPPER(name, GC_CALL_BCAST, count, (BCAST_PARAMETERS(Count)),                               \
+#define C_FROM_ROOT(kind, name, Count)                                                           \
+    WRAPPER(name, kind, count, (FROM_ROOT_PARAMETERS(Count)),                                    \
             (.recvbuf = buffer, .count = count, .root = root, ON_COMM), buffer, count, datatype, \
             root, comm)
 
-#define REDUCE(name, Count)                                           \
-    WRAPPER(name, GC_CALL_REDUCE, count, (TO_ROOT_PARAMETERS(Count)), \
-            (REDUCE_MEMBERS, .root = root), sendbuf, recvbuf, count, datatype, op, root, comm)
+#define C_TO_ROOT(kind, name, Count)                                                        \
+    WRAPPER(name, kind, count, (TO_ROOT_PARAMETERS(Count)), (REDUCE_MEMBERS, .root = root), \
+            sendbuf, recvbuf, count, datatype, op, root, comm)
 
 int MPI_Init(int* argc, char*** argv) {
     int code = 0;
@@ -109,28 +108,13 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     return code;
 }
 
-ALLREDUCE(MPI_Allreduce, int)
-REDUCE_SCATTER_BLOCK(MPI_Reduce_scatter_block, int)
-IALLREDUCE(MPI_Iallreduce, int)
-REDUCE_SCATTER(MPI_Reduce_scatter, int)
-ALLGATHER(MPI_Allgather, int)
-BCAST(MPI_Bcast, int)
-REDUCE(MPI_Reduce, int)
-#if GC_MPI_HAS_ALLREDUCE_INIT
-ALLREDUCE_INIT(MPI_Allreduce_init, int)
-#endif
-#if GC_MPI_HAS_MPIX_ALLREDUCE_INIT
-ALLREDUCE_INIT(MPIX_Allreduce_init, int)
-#endif
+#define GC_ROW(KIND, name, lower, UPPER, SHAPE) C_##SHAPE(GC_CALL_##KIND, name, int)
+GC_COLLECTIVES(GC_ROW)
+#undef GC_ROW
 #if GC_MPI_HAS_LARGE_COUNTS
-ALLREDUCE(MPI_Allreduce_c, int64_t)
-REDUCE_SCATTER_BLOCK(MPI_Reduce_scatter_block_c, int64_t)
-IALLREDUCE(MPI_Iallreduce_c, int64_t)
-ALLREDUCE_INIT(MPI_Allreduce_init_c, int64_t)
-REDUCE_SCATTER(MPI_Reduce_scatter_c, int64_t)
-ALLGATHER(MPI_Allgather_c, int64_t)
-BCAST(MPI_Bcast_c, int64_t)
-REDUCE(MPI_Reduce_c, int64_t)
+#define GC_ROW(KIND, name, lower, UPPER, SHAPE) C_##SHAPE(GC_CALL_##KIND, name##_c, int64_t)
+GC_COLLECTIVES_OF_MPI_4(GC_ROW)
+#undef GC_ROW
 #endif
 
 WRAPPER(MPI_Barrier, GC_CALL_BARRIER, 0, (GC_Mpi_handle comm), (.count = 1, .comm = comm), comm)

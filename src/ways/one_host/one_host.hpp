@@ -66,8 +66,8 @@ class OneHost final : public Way {
     bool answers_with_refusal(const CallShape& shape, Code reason);
     /// Runs and counts a call, if open() and takes(); HostMemory::run() says what it needs. `asked`
     /// says that all_on_devices() has been called for an allreduce. Collective, and all calls have
-    /// one order. Allocates nothing. Errors: those of all_on_devices(); OneHostBcast and its kin
-    /// say who gets one, and what is alike on all ranks.
+    /// one order. Allocates nothing. Errors: those of all_on_devices(); OneHostAllreduce and its
+    /// kin say who gets one, and what is alike on all ranks.
     Status allreduce(const Binding& binding, const CallShape& shape, bool asked = false);
     Status run(CallKind kind, const Binding& binding, const CallShape& shape, int root = 0);
     /// Refuses a call that this rank cannot take part in: the others' call ends with peer_failed,
