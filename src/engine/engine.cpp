@@ -480,7 +480,7 @@ void Engine::complete(std::span<Gradient* const> gradients, const Status& outcom
 
 /// Ends what has not begun with the error, as ranks cannot agree any more, and takes nothing new.
 void Engine::fail(const Status& found) {
-    const Status status = options_.peers != nullptr ? options_.peers->judged(found) : found;
+    const Status status = judged(options_.peers.get(), found);
     negotiation_->give_up(status);
     std::vector<Gradient*> ended;
     {

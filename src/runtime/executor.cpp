@@ -188,8 +188,7 @@ Status Executor::Impl::end() {
     if (operation.failed()) number.note_failure();
     number.end();
     if (operation.trace) trace_operation(operation, label, begin_ns);
-    Status error = std::exchange(operation.error, Status());
-    return error.ok() || options.peers == nullptr ? error : options.peers->judged(std::move(error));
+    return judged(options.peers.get(), std::exchange(operation.error, Status()));
 }
 
 /// Ends the operation unless steps are elsewhere, which use its memory.

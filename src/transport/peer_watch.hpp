@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -49,6 +50,13 @@ class PeerWatch {
     std::atomic<int> dead_rank_{-1};
     std::atomic<bool> has_fault_{false};
 };
+
+/// Returns what PeerWatch::judged() makes of a failure; ok, and a failure that nobody looks at
+/// (`peers` is null), stay as they are.
+inline Status judged(PeerWatch* peers, Status failure) {
+    if (failure.ok() || peers == nullptr) return failure;
+    return peers->judged(std::move(failure));
+}
 
 /// A SlowWait is what one wait for other ranks asks at its idle turns. It reads no clock until
 /// there have been some, and looks for dead ranks only after milliseconds.

@@ -268,7 +268,7 @@ Status SeveralHosts::lead_by_mpi(const Vector& vector, std::byte* output) {
     if (status.ok()) status = by_mpi;
     if (status.ok() && std::memcmp(mark, good, shape.item_bytes()) != 0)
         status = {Code::peer_failed, "a rank of another host cannot go on"};
-    if (!status.ok()) status = judged(std::move(status));
+    if (!status.ok()) status = judged(comm_.watch().get(), std::move(status));
     const Status spread = down(vector, sum);
     std::memcpy(output, sum, size_bytes);
     return status.ok() ? spread : status;
@@ -376,12 +376,6 @@ Status SeveralHosts::run_over_tree(const Vector& vector, CallRecord& record) {
     return status;
 }
 
-/// Returns the failure, or the death that it follows from.
-Status SeveralHosts::judged(Status failure) const {
-    PeerWatch* const peers = comm_.watch().get();
-    return peers != nullptr ? peers->judged(std::move(failure)) : std::move(failure);
-}
-
 Status SeveralHosts::open_between() {
     auto plans = std::make_unique<CommPlans>(*groups_->leaders, nullptr);
     GRADCOLL_TRY(plans->open_channel(between_->settings));
@@ -406,8 +400,10 @@ Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
     if (!heard.ok() || !is_told) return mine.ok() ? heard : mine;
     lossy = told.lossy != 0;
     const auto code = static_cast<Code>(told.code);
-    if (code == Code::ok || code == mine.code()) return judged(mine);
-    return judged({code, "the rank that talks to other hosts for this one failed"});
+    const bool is_mine = code == Code::ok || code == mine.code();
+    return judged(
+        comm_.watch().get(),
+        is_mine ? mine : Status(code, "the rank that talks to other hosts for this one failed"));
 }
 
 void SeveralHosts::count(const Vector& vector, CallRecord& record, std::uint64_t begin_ns) {

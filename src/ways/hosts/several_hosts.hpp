@@ -111,7 +111,6 @@ class SeveralHosts final : public Way {
     void drive(Piece& piece, IsThere&& is_there);
     bool advance_messages();
     Status tell_outcome(const Status& mine, bool& lossy);
-    Status judged(Status failure) const;
     Status open_between();
     void count(const Vector& vector, CallRecord& record, std::uint64_t begin_ns);
     void plan_between();
