@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
-#include <mutex>
 
 #include "base/log.hpp"
 #include "base/option_check.hpp"
@@ -14,17 +12,6 @@
 
 namespace gradcoll {
 namespace {
-
-struct KnownProcesses {
-    std::mutex mutex;
-    std::map<int, ProcessName> by_world_rank;
-};
-
-/// The memory is never destroyed: calls may still come while the process exits.
-KnownProcesses& known_processes() {
-    static KnownProcesses& known = *new KnownProcesses;
-    return known;
-}
 
 /// Notice is what a rank tells those who cannot watch the dead one.
 struct Notice {
@@ -38,34 +25,6 @@ constexpr int least_tag_limit = (1 << 20) - 1;
 constexpr std::uint64_t notice_magic = 0x6874'6165'6463'6367;
 
 }  // namespace
-
-bool knows_processes_of(const std::vector<int>& world_ranks) {
-    KnownProcesses& known = known_processes();
-    const std::scoped_lock lock(known.mutex);
-    for (const int rank : world_ranks)
-        if (!known.by_world_rank.contains(rank)) return false;
-    return !world_ranks.empty();
-}
-
-Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
-                                              bool all_know) {
-    static const ProcessName own = this_process_name();
-    int count = 0;
-    PMPI_Comm_size(comm, &count);
-    std::vector<ProcessName> names(static_cast<std::size_t>(count));
-    KnownProcesses& known = known_processes();
-    if (!all_know)
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm),
-            "MPI_Allgather"));
-    const std::scoped_lock lock(known.mutex);
-    for (std::size_t i = 0; i < world_ranks.size(); ++i)
-        if (all_know)
-            names[i] = known.by_world_rank[world_ranks[i]];
-        else
-            known.by_world_rank[world_ranks[i]] = names[i];
-    return names;
-}
 
 std::uint64_t fault_seconds() {
     static const auto seconds =

@@ -44,14 +44,6 @@ class CommWatch final : public PeerWatch {
     bool sees_all_ = true;             ///< whether all other ranks can be watched
 };
 
-/// Returns the process of each rank: what is known from earlier communicators if `all_know`, which
-/// is the same on all ranks, else they tell each other, and it is remembered. Collective. Errors:
-/// transport.
-Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
-                                              bool all_know);
-/// Returns whether this rank remembers the processes of these ranks of MPI_COMM_WORLD.
-bool knows_processes_of(const std::vector<int>& world_ranks);
-
 /// Returns how long a wait may outlive a dead rank, GC_FAULT_SECONDS; 0: nobody looks.
 std::uint64_t fault_seconds();
 

@@ -13,6 +13,7 @@ constexpr std::size_t most_groups = 1000;
 struct Memory {
     std::mutex mutex;
     std::map<std::vector<int>, ProcessFacts> groups;
+    std::map<int, ProcessName> by_world_rank;
 };
 
 /// The memory is never destroyed: calls may still come while the process exits.
@@ -52,6 +53,32 @@ void remember(const std::vector<int>& world_ranks, const ProcessFacts& facts) {
     if (world_ranks.empty() || (groups.size() >= most_groups && !groups.contains(world_ranks)))
         return;
     groups[world_ranks] = facts;
+}
+
+bool knows_processes_of(const std::vector<int>& world_ranks) {
+    const std::scoped_lock lock(memory().mutex);
+    for (const int rank : world_ranks)
+        if (!memory().by_world_rank.contains(rank)) return false;
+    return !world_ranks.empty();
+}
+
+Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
+                                              bool all_know) {
+    static const ProcessName own = this_process_name();
+    int count = 0;
+    PMPI_Comm_size(comm, &count);
+    std::vector<ProcessName> names(static_cast<std::size_t>(count));
+    if (!all_know)
+        GRADCOLL_TRY(from_mpi(
+            PMPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm),
+            "MPI_Allgather"));
+    const std::scoped_lock lock(memory().mutex);
+    for (std::size_t i = 0; i < world_ranks.size(); ++i)
+        if (all_know)
+            names[i] = memory().by_world_rank[world_ranks[i]];
+        else
+            memory().by_world_rank[world_ranks[i]] = names[i];
+    return names;
 }
 
 }  // namespace gradcoll

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
+#include "base/watched_process.hpp"
 #include "collectives/predict/tuning.hpp"
 
 namespace gradcoll {
@@ -27,5 +28,13 @@ struct ProcessFacts {
 std::optional<ProcessFacts> facts_of(const std::vector<int>& world_ranks);
 /// Remembers the facts, for a thousand groups of processes at most.
 void remember(const std::vector<int>& world_ranks, const ProcessFacts& facts);
+
+/// Returns the process of each rank: what is known from earlier communicators if `all_know`, which
+/// is the same on all ranks, else they tell each other, and it is remembered. Collective. Errors:
+/// transport.
+Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
+                                              bool all_know);
+/// Returns whether this rank remembers the processes of these ranks of MPI_COMM_WORLD.
+bool knows_processes_of(const std::vector<int>& world_ranks);
 
 }  // namespace gradcoll
