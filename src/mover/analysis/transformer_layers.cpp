@@ -84,30 +84,38 @@ std::int64_t heads_of(const Part& part) {
     return 0;
 }
 
-Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
+/// Returns 0 for parts without experts.
+std::int64_t experts_of(const Part& part) {
+    const auto* const experts = std::get_if<Experts>(&part.body);
+    return experts != nullptr ? experts->count : 0;
+}
+
+/// Returns the first part of all blocks that is such; null if there is none.
+template <class IsSuch>
+const Part* find_part(const TransformerModel& model, IsSuch is_such) {
     for (const Block& block : model.blocks)
         for (const Part& part : block.parts)
-            if (heads_of(part) % tensor != 0)
-                return {Code::invalid_argument,
-                        fmt::format("tensor: found {}, allowed are divisors of the model's heads, "
-                                    "{}",
-                                    tensor, heads_of(part))};
-    return {};
+            if (is_such(part)) return &part;
+    return nullptr;
+}
+
+Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
+    const Part* const odd =
+        find_part(model, [&](const Part& part) { return heads_of(part) % tensor != 0; });
+    if (odd == nullptr) return {};
+    return {Code::invalid_argument,
+            fmt::format("tensor: found {}, allowed are divisors of the model's heads, {}", tensor,
+                        heads_of(*odd))};
 }
 
 Status check_expert(const TransformerModel& model, std::int64_t expert) {
-    bool has_experts = false;
-    for (const Block& block : model.blocks)
-        for (const Part& part : block.parts)
-            if (const auto* experts = std::get_if<Experts>(&part.body)) {
-                has_experts = true;
-                if (experts->count % expert != 0)
-                    return {Code::invalid_argument,
-                            fmt::format("expert: found {}, allowed are divisors of the model's "
-                                        "experts, {}",
-                                        expert, experts->count)};
-            }
-    if (expert == 1 || has_experts) return {};
+    if (const Part* const odd =
+            find_part(model, [&](const Part& part) { return experts_of(part) % expert != 0; }))
+        return {Code::invalid_argument,
+                fmt::format("expert: found {}, allowed are divisors of the model's experts, {}",
+                            expert, experts_of(*odd))};
+    const auto has_experts = [](const Part& part) { return experts_of(part) > 0; };
+    if (expert == 1 || find_part(model, has_experts) != nullptr) return {};
     return {Code::invalid_argument,
             fmt::format("expert: found {}, allowed is 1 for a model without experts", expert)};
 }
@@ -115,16 +123,14 @@ Status check_expert(const TransformerModel& model, std::int64_t expert) {
 /// Returns whether the tokens of a sample meet in attention over all of them alone.
 bool meet_in_attention(const TransformerModel& model) {
     if (model.embedding.reads != Reads::words || model.head.of_first_token) return false;
-    for (const Block& block : model.blocks)
-        for (const Part& part : block.parts) {
-            const auto* attention = std::get_if<SelfAttention>(&part.body);
-            if (attention != nullptr && attention->over_encoder) return false;
-            if (attention == nullptr && !std::holds_alternative<LatentAttention>(part.body) &&
-                !std::holds_alternative<FeedForward>(part.body) &&
-                !std::holds_alternative<Experts>(part.body))
-                return false;
-        }
-    return true;
+    const auto meets_otherwise = [](const Part& part) {
+        if (const auto* attention = std::get_if<SelfAttention>(&part.body))
+            return attention->over_encoder;
+        return !std::holds_alternative<LatentAttention>(part.body) &&
+               !std::holds_alternative<FeedForward>(part.body) &&
+               !std::holds_alternative<Experts>(part.body);
+    };
+    return find_part(model, meets_otherwise) == nullptr;
 }
 
 Status check_context(const TransformerModel& model, const Parallel& parallel) {
