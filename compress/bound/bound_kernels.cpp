@@ -7,7 +7,7 @@
 #include "compress/bound/bound_vector_block.hpp"
 #include "compress/kernels.hpp"
 #include "compress/lanes/variable_rate.hpp"
-#include "reduce/element_type.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::bound {
 namespace {
@@ -45,11 +45,7 @@ Kernels kernels_of() {
 
 template <class Isa>
 Kernels kernels_for(ElementType type) {
-    if (type == ElementType::f16) return kernels_of<Isa, Fp16>();
-    if (type == ElementType::bf16) return kernels_of<Isa, Bf16>();
-    if (type == ElementType::f32) return kernels_of<Isa, Fp32>();
-    if (type == ElementType::f64) return kernels_of<Isa, Fp64>();
-    return {};
+    return for_float_type(type, [](auto format) { return kernels_of<Isa, decltype(format)>(); });
 }
 
 }  // namespace

@@ -35,11 +35,9 @@ template <class Launcher, int keep, int bits>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
     using S = Shape<keep>;
     using W = quant::Width<bits>;
-    if (type == ElementType::f16) return kernel_for_work<Launcher, Jobs<S, W, Fp16>>(work);
-    if (type == ElementType::bf16) return kernel_for_work<Launcher, Jobs<S, W, Bf16>>(work);
-    if (type == ElementType::f32) return kernel_for_work<Launcher, Jobs<S, W, Fp32>>(work);
-    if (type == ElementType::f64) return kernel_for_work<Launcher, Jobs<S, W, Fp64>>(work);
-    return {};
+    return for_float_type(type, [work](auto format) {
+        return kernel_for_work<Launcher, Jobs<S, W, decltype(format)>>(work);
+    });
 }
 
 }  // namespace gradcoll::chain

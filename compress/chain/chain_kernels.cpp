@@ -5,7 +5,7 @@
 #include "compress/lanes/streaming.hpp"
 #include "compress/nm/nm_window.hpp"
 #include "compress/quant/quant_vector_block.hpp"
-#include "reduce/element_type.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::chain {
 namespace {
@@ -24,11 +24,8 @@ Kernels kernels_of() {
 
 template <class Isa, int keep, int bits>
 Kernels kernels_for_type(ElementType type) {
-    if (type == ElementType::f16) return kernels_of<Isa, keep, bits, Fp16>();
-    if (type == ElementType::bf16) return kernels_of<Isa, keep, bits, Bf16>();
-    if (type == ElementType::f32) return kernels_of<Isa, keep, bits, Fp32>();
-    if (type == ElementType::f64) return kernels_of<Isa, keep, bits, Fp64>();
-    return {};
+    return for_float_type(
+        type, [](auto format) { return kernels_of<Isa, keep, bits, decltype(format)>(); });
 }
 
 template <class Isa>

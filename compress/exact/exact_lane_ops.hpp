@@ -64,11 +64,9 @@ struct ExactLaneIntegerSum {
 
 template <class Launcher, template <class> class Op>
 BatchKernel exact_float_kernel(ElementType type) {
-    if (type == ElementType::f16) return Launcher::template kernel<ElementwiseJob<Op<Fp16>>>();
-    if (type == ElementType::bf16) return Launcher::template kernel<ElementwiseJob<Op<Bf16>>>();
-    if (type == ElementType::f32) return Launcher::template kernel<ElementwiseJob<Op<Fp32>>>();
-    if (type == ElementType::f64) return Launcher::template kernel<ElementwiseJob<Op<Fp64>>>();
-    return {};
+    return for_float_type(type, [](auto format) {
+        return Launcher::template kernel<ElementwiseJob<Op<decltype(format)>>>();
+    });
 }
 template <class Launcher, template <class> class Op>
 BatchKernel exact_bits_kernel(ElementType type) {

@@ -29,11 +29,9 @@ struct Jobs {
 /// Returns the kernel that Launcher makes of a job; no launch if N:M is not defined for the type.
 template <class Launcher, class S>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
-    if (type == ElementType::f16) return kernel_for_work<Launcher, Jobs<S, Fp16>>(work);
-    if (type == ElementType::bf16) return kernel_for_work<Launcher, Jobs<S, Bf16>>(work);
-    if (type == ElementType::f32) return kernel_for_work<Launcher, Jobs<S, Fp32>>(work);
-    if (type == ElementType::f64) return kernel_for_work<Launcher, Jobs<S, Fp64>>(work);
-    return {};
+    return for_float_type(type, [work](auto format) {
+        return kernel_for_work<Launcher, Jobs<S, decltype(format)>>(work);
+    });
 }
 
 }  // namespace gradcoll::nm

@@ -5,7 +5,7 @@
 #include "compress/lanes/streaming.hpp"
 #include "compress/nm/nm_stream.hpp"
 #include "compress/nm/nm_window.hpp"
-#include "reduce/element_type.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::nm {
 namespace {
@@ -52,11 +52,8 @@ Kernels kernels_of() {
 
 template <class Isa, class Shape>
 Kernels kernels_for_type(ElementType type) {
-    if (type == ElementType::f16) return kernels_of<BlockOf<Isa, Shape, Fp16>>();
-    if (type == ElementType::bf16) return kernels_of<BlockOf<Isa, Shape, Bf16>>();
-    if (type == ElementType::f32) return kernels_of<BlockOf<Isa, Shape, Fp32>>();
-    if (type == ElementType::f64) return kernels_of<BlockOf<Isa, Shape, Fp64>>();
-    return {};
+    return for_float_type(
+        type, [](auto format) { return kernels_of<BlockOf<Isa, Shape, decltype(format)>>(); });
 }
 
 template <class Isa, class Shape, class... Others>

@@ -11,7 +11,7 @@
 #include "compress/quant/escape_vector_block.hpp"
 #include "compress/quant/quant_by_type.hpp"
 #include "compress/quant/quant_vector_block.hpp"
-#include "reduce/element_type.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::width {
 namespace {
@@ -146,11 +146,9 @@ class WidthCoder {
 
 template <class Isa>
 Kernels kernels_for(ElementType type) {
-    if (type == ElementType::f16) return variable_rate_kernels<WidthCoder<Isa, Fp16>>();
-    if (type == ElementType::bf16) return variable_rate_kernels<WidthCoder<Isa, Bf16>>();
-    if (type == ElementType::f32) return variable_rate_kernels<WidthCoder<Isa, Fp32>>();
-    if (type == ElementType::f64) return variable_rate_kernels<WidthCoder<Isa, Fp64>>();
-    return {};
+    return for_float_type(type, [](auto format) {
+        return variable_rate_kernels<WidthCoder<Isa, decltype(format)>>();
+    });
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "reduce/element_type.hpp"
+
 namespace gradcoll {
 
 struct Fp16 {
@@ -26,6 +28,16 @@ struct Fp64 {
     using Wide = double;
     static constexpr int fraction_bits = 52;
 };
+
+/// Returns make(Format{}) for the format of a floating-point type; for others an empty result.
+template <class Make>
+auto for_float_type(ElementType type, Make make) -> decltype(make(Fp32{})) {
+    if (type == ElementType::f16) return make(Fp16{});
+    if (type == ElementType::bf16) return make(Bf16{});
+    if (type == ElementType::f32) return make(Fp32{});
+    if (type == ElementType::f64) return make(Fp64{});
+    return {};
+}
 
 /// Returns the bits of the largest finite value. Among values without a sign, only Inf (the next)
 /// and NaN are above it, as integers.

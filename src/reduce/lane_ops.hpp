@@ -122,11 +122,8 @@ BatchKernel kernel_with() {
 
 template <class Launcher, template <class, class> class Apply, class Op>
 BatchKernel float_kernel(ElementType type) {
-    if (type == ElementType::f16) return kernel_with<Launcher, Apply<Fp16, Op>>();
-    if (type == ElementType::bf16) return kernel_with<Launcher, Apply<Bf16, Op>>();
-    if (type == ElementType::f32) return kernel_with<Launcher, Apply<Fp32, Op>>();
-    if (type == ElementType::f64) return kernel_with<Launcher, Apply<Fp64, Op>>();
-    return {};
+    return for_float_type(
+        type, [](auto format) { return kernel_with<Launcher, Apply<decltype(format), Op>>(); });
 }
 
 /// Returns the kernel of an op whose result has the same bits whether the elements are signed or
