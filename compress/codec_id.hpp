@@ -2,7 +2,6 @@
 // them. What is told here comes from the table of stages. Thread safe.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,9 +38,6 @@ enum class CodecId : std::uint16_t {
     grid = 16,
     zip = 17,
 };
-
-/// A CodecSet marks some codecs, by number_of().
-using CodecSet = std::bitset<256>;
 
 constexpr std::uint8_t number_of(CodecId codec) {
     return static_cast<std::uint8_t>(codec);

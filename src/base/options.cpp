@@ -46,10 +46,6 @@ const std::string& option_text(OptionId id) {
     return options_of_process().text(id);
 }
 
-OptionSource option_source(OptionId id) {
-    return options_of_process().source(id);
-}
-
 std::vector<std::string> unlogged_complaints(const OptionSet& set, std::optional<OptionId> only) {
     static std::mutex& mutex = *new std::mutex;
     static std::set<std::string>& logged = *new std::set<std::string>;

@@ -26,7 +26,6 @@ Status check_process_option(OptionId id, std::string_view text);
 /// broken: see checked_options(). Thread safe.
 const OptionSet& options_of_process();
 const std::string& option_text(OptionId id);
-OptionSource option_source(OptionId id);
 
 /// Returns the complaints of `set` (about one option, or all) that nobody in this process has asked
 /// for yet. Thread safe.

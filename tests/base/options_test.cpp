@@ -48,7 +48,7 @@ TEST(OptionsOfProcess, AreReadOnceWhicheverThreadComesFirst) {
     ASSERT_EQ(setenv("GC_CODEC", "bf16", 1), 0);
     for (const auto* text : seen) EXPECT_EQ(text, seen[0]);
     EXPECT_EQ(option_text(OptionId::codec), "2:4");
-    EXPECT_EQ(option_source(OptionId::codec), OptionSource::environment);
+    EXPECT_EQ(options_of_process().source(OptionId::codec), OptionSource::environment);
 }
 
 }  // namespace

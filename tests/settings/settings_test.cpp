@@ -298,7 +298,7 @@ TEST(SettingsOfProcess, LeaveOutWhatIsNotAllowedAndSayWhere) {
         warn_about_settings();
         warn_about_settings();
         std::exit(Settings::parse(text).ok() && text[OptionId::codec] == "exact" &&
-                          option_source(OptionId::log) == OptionSource::environment &&
+                          options_of_process().source(OptionId::log) == OptionSource::environment &&
                           interposer_enabled() && intercepted_calls().has(GC_CALL_ALLREDUCE)
                       ? 0
                       : 1);

@@ -174,7 +174,7 @@ void RankBuilder::add_pass(const Pass& pass) {
         backward(layer, pass.micro_batch);
     }
     const auto last = static_cast<std::int32_t>(out_.operators.size()) - 1;
-    passes_.push_back({pass, first, last});
+    passes_.push_back({pass, first});
     last_[{pass.forward, pass.chunk, pass.micro_batch}] = last;
 }
 

@@ -27,7 +27,6 @@ struct StepParts {
 struct BuiltPass {
     Pass pass;
     std::int32_t first_operator = 0;
-    std::int32_t last_operator = 0;
 };
 
 class RankBuilder {
