@@ -1,4 +1,4 @@
-#include "topology/leaders.hpp"
+#include "topology/derived_trees.hpp"
 
 #include <fmt/format.h>
 

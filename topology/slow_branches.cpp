@@ -1,4 +1,4 @@
-#include "topology/slow_branches.hpp"
+#include "topology/derived_trees.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "collectives/predict/tuning.hpp"
-#include "topology/leaders.hpp"
+#include "topology/derived_trees.hpp"
 
 namespace gradcoll {
 namespace {

@@ -14,7 +14,6 @@
 #include "options.hpp"
 #include "peers/peer.hpp"
 #include "peers/staged.hpp"
-#include "subject.hpp"
 #include "tools/progress/progress.hpp"
 #include "writers/writers.hpp"
 

@@ -1,5 +1,5 @@
 // subject.cpp - applies settings to a communicator, and reports its errors.
-#include "subject.hpp"
+#include "case.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 
 namespace gradcoll {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "report/html_style.hpp"
 #include "report/rows.hpp"
-#include "report/size_bin.hpp"
 #include "report/snapshot.hpp"
 #include "topology/draw/draw.hpp"
 

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 #include "report/snapshot.hpp"
 
 namespace gradcoll {

@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
-#include "report/size_bin.hpp"
 
 namespace gradcoll {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,5 +74,16 @@ std::vector<std::string> total_lines(const ReportSnapshot& report);
 
 /// Returns whether there is nothing to say of it.
 bool is_empty(const CommEntry& comm);
+
+inline constexpr int size_bin_count = 15;
+
+int size_bin_of(std::uint64_t bytes);
+/// Returns the smallest size of a bin.
+std::uint64_t size_bin_begin(int bin);
+/// Returns the smallest size above a bin; 0 for the last one, which has no end.
+std::uint64_t size_bin_end(int bin);
+/// Returns a label such as "0", "1-63", "64-255", "256-1K", "1K-4K", ... "1G+": the end is not
+/// included where it has a unit.
+std::string size_bin_label(int bin);
 
 }  // namespace gradcoll

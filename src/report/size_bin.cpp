@@ -1,4 +1,4 @@
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "mover/analysis/memory.hpp"
-#include "mover/analysis/order.hpp"
+#include "mover/analysis/rank_builder.hpp"
 #include "mover/analysis/timeline.hpp"
 #include "mover/descriptions.hpp"
 

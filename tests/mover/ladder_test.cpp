@@ -8,7 +8,7 @@
 
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
-#include "mover/plan/choice_families.hpp"
+#include "mover/plan/planner_parts.hpp"
 #include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {

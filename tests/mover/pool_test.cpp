@@ -1,5 +1,5 @@
 // tests/mover/pool_test.cpp - pieces of the pool in the host are where a plain first fit puts them.
-#include "mover/plan/pool.hpp"
+#include "mover/plan/planner_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mover/listed_layers.hpp"
-#include "mover/profile/annotation_names.hpp"
+#include "mover/profile/aside.hpp"
 #include "mover/profile/measured_peak.hpp"
 #include "mover/profile/profiled_model.hpp"
 #include "mover/profile/trace_file.hpp"

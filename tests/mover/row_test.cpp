@@ -10,9 +10,8 @@
 #include "mover/check/check.hpp"
 #include "mover/execution/execution.hpp"
 #include "mover/plan/carry_out.hpp"
-#include "mover/plan/choice_families.hpp"
 #include "mover/plan/planner.hpp"
-#include "mover/plan/pool.hpp"
+#include "mover/plan/planner_parts.hpp"
 #include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 #include "report/snapshot.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 #include "report/snapshot.hpp"
 
 namespace gradcoll::test {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "report/size_bin.hpp"
+#include "report/rows.hpp"
 
 namespace gradcoll {
 namespace {

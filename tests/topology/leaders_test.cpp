@@ -1,5 +1,5 @@
 // tests/topology/leaders_test.cpp - trees of one rank on each host.
-#include "topology/leaders.hpp"
+#include "topology/derived_trees.hpp"
 
 #include <gtest/gtest.h>
 

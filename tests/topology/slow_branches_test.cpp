@@ -1,6 +1,6 @@
 // tests/topology/slow_branches_test.cpp - branches with slow links join after the fast ones have
 // exchanged.
-#include "topology/slow_branches.hpp"
+#include "topology/derived_trees.hpp"
 
 #include <gtest/gtest.h>
 

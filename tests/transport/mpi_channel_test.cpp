@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "transport/channel_contract.hpp"
-#include "transport/mpi/byte_type.hpp"
+#include "transport/mpi/mpi_lane.hpp"
 #include "transport/process_world.hpp"
 
 namespace gradcoll {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "mover/analysis/order.hpp"
 #include "mover/analysis/rank_builder.hpp"
 
 namespace gradcoll::mover {

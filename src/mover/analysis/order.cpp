@@ -1,5 +1,5 @@
-// mover/analysis/order.cpp - see order.hpp.
-#include "mover/analysis/order.hpp"
+// mover/analysis/order.cpp - see rank_builder.hpp.
+#include "mover/analysis/rank_builder.hpp"
 
 #include <algorithm>
 

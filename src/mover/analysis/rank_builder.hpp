@@ -1,4 +1,5 @@
-// mover/analysis/rank_builder.hpp - the operators and tensors of one pipeline rank, pass by pass.
+// mover/analysis/rank_builder.hpp - the order in which a pipeline rank takes its micro-batches
+// forward and backward; its operators and tensors, pass by pass.
 #pragma once
 
 #include <map>
@@ -7,10 +8,24 @@
 #include <vector>
 
 #include "mover/analysis/layers.hpp"
-#include "mover/analysis/order.hpp"
+#include "mover/input/parallel.hpp"
 #include "mover/program/program.hpp"
 
 namespace gradcoll::mover {
+
+/// A Pass runs all layers of one of the rank's virtual stages, for one micro-batch, in one
+/// direction.
+struct Pass {
+    bool forward = true;
+    std::int32_t chunk = 0;  ///< the rank's virtual stage
+    std::int32_t micro_batch = 0;
+};
+
+/// Returns the rank's passes in order. GPipe runs all forward passes, then all backward passes in
+/// the same order. 1F1B runs min(m, p - 1 - rank) forward passes, then one of each in turn
+/// (Narayanan et al., PipeDream-2BW). Interleaved does so with virtual stages, which come in groups
+/// of p micro-batches (Narayanan et al., arXiv 2104.04473).
+std::vector<Pass> passes_of(const Parallel& parallel, std::int32_t rank);
 
 /// StageLayers lists the layers of each virtual stage of the whole pipeline.
 using StageLayers = std::vector<std::vector<std::int32_t>>;

@@ -1,5 +1,5 @@
-// mover/plan/bound.cpp - see bound.hpp.
-#include "mover/plan/bound.hpp"
+// mover/plan/bound.cpp - see planner_parts.hpp.
+#include "mover/plan/planner_parts.hpp"
 
 #include <algorithm>
 #include <numeric>

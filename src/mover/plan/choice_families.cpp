@@ -1,5 +1,5 @@
-// mover/plan/choice_families.cpp - see choice_families.hpp.
-#include "mover/plan/choice_families.hpp"
+// mover/plan/choice_families.cpp - see planner_parts.hpp.
+#include "mover/plan/planner_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,10 +8,8 @@
 
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
-#include "mover/plan/bound.hpp"
 #include "mover/plan/carry_out.hpp"
-#include "mover/plan/choice_families.hpp"
-#include "mover/plan/pool.hpp"
+#include "mover/plan/planner_parts.hpp"
 
 namespace gradcoll::mover {
 namespace {

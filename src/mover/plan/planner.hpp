@@ -37,7 +37,7 @@ struct PlannedStep {
     }
 };
 
-/// Tries the choices of all families (choice_families.hpp) and of the rules that count, and keeps
+/// Tries the choices of all families (planner_parts.hpp) and of the rules that count, and keeps
 /// the shortest step. Which choices there are depends on the program alone, a larger device only
 /// has more of them, and none takes longer in a larger device or over a faster link: so more kinds,
 /// more memory of devices or hosts, and faster links never give a longer step. (Of steps with more

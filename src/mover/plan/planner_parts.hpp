@@ -1,10 +1,14 @@
-// mover/plan/choice_families.hpp - the families of choices that the planner tries.
+// mover/plan/planner_parts.hpp - what planner.cpp is made of: the families of choices that it
+// tries, a length that no step can be shorter than, and places of tensors in the pinned host
+// memory.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "mover/plan/gaps.hpp"
 #include "mover/plan/ladder.hpp"
+#include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {
 
@@ -30,5 +34,22 @@ std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds
 
 /// Returns the gaps that a family may use.
 std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const ChoiceFamily& family);
+
+/// Returns the longest of three: the step without moves; what it lasts if no more than the bytes
+/// for which there is no room, at the operator that needs most so far, cross the rank's link before
+/// it, and come back after the last operator that needs as much; and the time in which those bytes
+/// cross it. What is used after that operator may have gone in the step before. `starts` are those
+/// of the step without moves, `rest` the times from there to its end. Complexity: n log n in gaps.
+Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                   const Starts& starts, const Starts& rest);
+
+/// Returns what a tensor takes in the pool: whole pages.
+std::int64_t bytes_in_pool(std::int64_t bytes);
+
+/// Gives each move its offset: the lowest multiple of a page at which it fits beside all that may
+/// be there at the same time, from the operator that used it to the one that needs it next; tensors
+/// that live in the host lie below all others. Sets pool_bytes, which so does not depend on times.
+/// Moves are in the order of their transfers. Complexity: moves times pieces in use.
+void lay_out_pool(const RankProgram& rank, RankMoves& moves);
 
 }  // namespace gradcoll::mover

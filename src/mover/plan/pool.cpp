@@ -1,5 +1,5 @@
-// mover/plan/pool.cpp - see pool.hpp.
-#include "mover/plan/pool.hpp"
+// mover/plan/pool.cpp - see planner_parts.hpp.
+#include "mover/plan/planner_parts.hpp"
 
 #include <algorithm>
 #include <map>

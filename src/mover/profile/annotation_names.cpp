@@ -1,7 +1,7 @@
-// mover/profile/annotation_names.cpp - see annotation_names.hpp. The names are those of PyTorch
+// mover/profile/annotation_names.cpp - see aside.hpp. The names are those of PyTorch
 // 1.13 to 2.15 and of Lightning 1.5 to 2.5. Accelerate has none of its own, DeepSpeed and
 // Megatron-LM mark ranges for NVTX, which are not in these traces.
-#include "mover/profile/annotation_names.hpp"
+#include "mover/profile/aside.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,10 @@
-// mover/profile/aside.hpp - the times in which a thread does no work of layers, though in one.
+// mover/profile/aside.hpp - tells the annotations that PyTorch and tools around it write into a
+// trace from those of the program; and the times in which a thread does no work of layers, though
+// in one.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,5 +29,13 @@ class Aside {
 
     std::unordered_map<int, Times> by_thread_;
 };
+
+enum class Annotator : std::uint8_t {
+    program,  ///< may name a layer
+    tool,     ///< names none, but may hold layers or be a part of one
+    aside     ///< is no work of the layer that it is in: its time and memory are left out
+};
+
+Annotator annotator_of(std::string_view name);
 
 }  // namespace gradcoll::mover

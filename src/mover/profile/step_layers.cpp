@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "mover/profile/annotation_names.hpp"
+#include "mover/profile/aside.hpp"
 
 namespace gradcoll::mover {
 namespace {

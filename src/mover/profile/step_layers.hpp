@@ -37,7 +37,7 @@ struct StepLayers {
     std::map<NotALayer, std::vector<std::string>> left_out;  ///< each name once
 };
 
-/// Finds the layers. A layer is an annotation of the program (annotation_names.hpp) whose operators
+/// Finds the layers. A layer is an annotation of the program (aside.hpp) whose operators
 /// made nodes that autograd ran after it. One that holds the backward of its own nodes, too, is no
 /// layer, but those inside it may be. Of layers inside each other the outer one counts, unless it
 /// is the only layer of its step: a step is looked into until it has several. A step begins where

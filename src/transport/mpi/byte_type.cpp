@@ -1,4 +1,4 @@
-#include "transport/mpi/byte_type.hpp"
+#include "transport/mpi/mpi_lane.hpp"
 
 #include <fmt/format.h>
 

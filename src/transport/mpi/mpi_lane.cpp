@@ -7,8 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "transport/mpi/byte_type.hpp"
-
 namespace gradcoll {
 namespace {
 

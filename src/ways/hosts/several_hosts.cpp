@@ -13,7 +13,7 @@
 #include "comm/comm_devices.hpp"
 #include "comm/started_calls.hpp"
 #include "observe/observe.hpp"
-#include "topology/leaders.hpp"
+#include "topology/derived_trees.hpp"
 #include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "topology/leaders.hpp"
+#include "topology/derived_trees.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/slow_branches.hpp"
+#include "topology/derived_trees.hpp"
 #include "topology/sources/job/foreseen.hpp"
 #include "topology/sources/job/job_tree.hpp"
 

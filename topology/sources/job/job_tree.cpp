@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "topology/slow_branches.hpp"
+#include "topology/derived_trees.hpp"
 
 namespace gradcoll {
 
