@@ -39,4 +39,8 @@ Result<nlohmann::json> json_in(std::string_view text) {
     return json;
 }
 
+std::string json_string(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace gradcoll

@@ -1,4 +1,5 @@
-// topology/json_value.hpp - reads JSON texts from outside, and shows their values in messages.
+// topology/json_value.hpp - reads JSON texts from outside, shows their values in messages, and
+// writes texts as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,9 @@ Status check_json_depth(std::string_view text, int most);
 
 /// Parses a text. Errors: invalid_argument if it is not JSON, or deeper than most_json_depth.
 Result<nlohmann::json> json_in(std::string_view text);
+
+/// Returns the text as a string of JSON; bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
 
 /// Returns the value as it is in the text, shortened, for a message.
 inline std::string shown(const nlohmann::json& value) {

@@ -2,22 +2,16 @@
 // known are left out.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "topology/json_value.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
 
 namespace {
 
-/// Returns a JSON string; bytes that are not UTF-8 become U+FFFD.
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string fields_of(const Vertex& vertex) {
     std::string out = fmt::format("\"kind\": \"{}\"", name_of(vertex.kind));
-    if (!vertex.name.empty()) out += fmt::format(", \"name\": {}", quoted(vertex.name));
+    if (!vertex.name.empty()) out += fmt::format(", \"name\": {}", json_string(vertex.name));
     if (vertex.rank >= 0) out += fmt::format(", \"rank\": {}", vertex.rank);
     const auto [bandwidth, latency] = vertex.uplink;
     if (bandwidth > 0) out += fmt::format(", \"bandwidth_gbytes_per_s\": {}", bandwidth);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <queue>
+
+#include "topology/json_value.hpp"
 
 namespace gradcoll {
 namespace {
@@ -44,10 +45,6 @@ class Rows {
     std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> free_;
     std::uint64_t count_ = 0;
 };
-
-std::string json_text(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Sorts spans by their begins; of two that begin at once the longer one, which contains the other,
 /// is first.
@@ -95,13 +92,13 @@ class TraceWriter {
             R"({{"displayTimeUnit":"ns","otherData":{{"producer":"gradcoll trace 1",)"
             R"("rank":{},"host":{},"start_unix_ns":"{}","spans":{},"spans_dropped":{}}},)"
             "\n\"traceEvents\":[\n",
-            content_.world_rank, json_text(content_.host), content_.start_unix_ns,
+            content_.world_rank, json_string(content_.host), content_.start_unix_ns,
             content_.spans.size(), content_.dropped);
     }
 
     void write_process() const {
         const std::string name = fmt::format("rank {} on {}", content_.world_rank, content_.host);
-        sink_(metadata("process_name", 0, fmt::format(R"("name":{})", json_text(name))));
+        sink_(metadata("process_name", 0, fmt::format(R"("name":{})", json_string(name))));
         sink_(",\n" + metadata("process_sort_index", 0,
                                fmt::format(R"("sort_index":{})", content_.world_rank)));
     }
@@ -158,7 +155,7 @@ class TraceWriter {
         const std::uint64_t length = std::max(span.end_ns, span.begin_ns) - span.begin_ns;
         std::string text = fmt::format(
             R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{},"dur":{}.{:03},"args":{{"operation":{})",
-            content_.world_rank, row, json_text(name_of(span)), time_text(span.begin_ns),
+            content_.world_rank, row, json_string(name_of(span)), time_text(span.begin_ns),
             length / 1000, length % 1000, span.operation);
         const auto out = std::back_inserter(text);
         if (span.bytes > 0) fmt::format_to(out, R"(,"bytes":{})", span.bytes);

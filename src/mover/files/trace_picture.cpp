@@ -2,19 +2,15 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "mover/analysis/memory.hpp"
 #include "mover/files/plan_file.hpp"
+#include "topology/json_value.hpp"
 
 namespace gradcoll::mover {
 namespace {
 
 enum class Row : std::uint8_t { compute = 1, out, in, network };
-
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Returns the time in microseconds, to the nanosecond.
 std::string microseconds(Tick ticks) {
@@ -55,14 +51,14 @@ class PlanTrace {
 
     void add_title(std::size_t r, const char* what, int lane, const std::string& title) {
         add(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", r,
-                        lane, what, quoted(title)));
+                        lane, what, json_string(title)));
     }
 
     void add_slice(std::size_t r, Row lane, const std::string& name, Span span,
                    const std::string& args) {
         add(fmt::format(
             R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{},"dur":{},"args":{{{}}}}})", r,
-            static_cast<int>(lane), quoted(name), microseconds(span.start),
+            static_cast<int>(lane), json_string(name), microseconds(span.start),
             microseconds(span.end - span.start), args));
     }
 
