@@ -42,13 +42,6 @@ Result<std::shared_ptr<CommContext>> attach_for_use(MPI_Comm comm, Parts parts,
     return context;
 }
 
-std::string name_of(MPI_Comm comm) {
-    char name[MPI_MAX_OBJECT_NAME] = {};
-    int length = 0;
-    PMPI_Comm_get_name(comm, name, &length);
-    return name;
-}
-
 /// Returns the context, or tells why there is none. A failure is the same on every rank: it is said
 /// once and remembered, so that nobody tries again.
 OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
@@ -57,7 +50,7 @@ OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> conte
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     log(rank == 0 ? LogLevel::warn : LogLevel::debug,
-        "calls on communicator '{}' pass to the MPI library: {}", name_of(comm),
+        "calls on communicator '{}' pass to the MPI library: {}", comm_name(comm),
         context.status().message());
     if (const Status noted = refuse(comm); !noted.ok()) log(LogLevel::debug, "{}", noted.message());
     return {nullptr, PassReason::attaching_failed};

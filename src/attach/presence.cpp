@@ -126,18 +126,11 @@ int rank_in_world() {
     return rank;
 }
 
-std::string title_of(MPI_Comm comm) {
-    char name[MPI_MAX_OBJECT_NAME] = {};
-    int length = 0;
-    PMPI_Comm_get_name(comm, name, &length);
-    return name;
-}
-
 /// Says it aloud only on the rank that speaks, and there once.
 void say_that_calls_pass(MPI_Comm comm, bool speaks, const std::string& reason) {
     static std::once_flag once;
     const std::string text = fmt::format("calls on communicator '{}' pass to the MPI library: {}",
-                                         title_of(comm), reason);
+                                         comm_name(comm), reason);
     bool is_first = false;
     if (speaks) std::call_once(once, [&] { is_first = true; });
     log(is_first ? LogLevel::warn : LogLevel::debug, "{}", text);
@@ -207,7 +200,7 @@ void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
         "communicator '{}': this host has waited 10 s for others to say that they have the library "
         "and the same settings. It is to be preloaded into all ranks or into none, on all hosts, "
         "and GC_ENABLE=off to be the same on all: ranks without it never answer{}",
-        title_of(comm),
+        comm_name(comm),
         lacking > 0 ? fmt::format(" ({} on this host did not load it)", lacking) : "");
 }
 

@@ -247,12 +247,9 @@ std::optional<Report::CommId> known_comm(MPI_Comm comm) {
 }
 
 Report::CommId name_comm(Report& report, MPI_Comm comm) {
-    char name[MPI_MAX_OBJECT_NAME] = {};
-    int length = 0;
     int size = 0;
-    if (PMPI_Comm_get_name(comm, name, &length) != MPI_SUCCESS) length = 0;
     PMPI_Comm_size(comm, &size);
-    return report.add_comm({name, static_cast<std::size_t>(length)}, size);
+    return report.add_comm(comm_name(comm), size);
 }
 
 int forget_id(MPI_Comm comm, int, void*, void*) noexcept {

@@ -112,6 +112,12 @@ Status from_mpi(int mpi_code, const char* call) {
                   std::string(call) + " failed: " + mpi_error_text(mpi_code));
 }
 
+std::string comm_name(MPI_Comm comm) {
+    char name[MPI_MAX_OBJECT_NAME] = {};
+    int length = 0;
+    return PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS ? name : "";
+}
+
 Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes) {
     std::uint64_t bytes = text.size();
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast"));

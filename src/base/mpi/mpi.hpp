@@ -82,6 +82,9 @@ std::string mpi_error_text(int mpi_code);
 /// Code::peer_died if MPI says that a process has failed.
 Status from_mpi(int mpi_code, const char* call);
 
+/// Returns the name that the program or MPI gave the communicator; empty if MPI tells none.
+std::string comm_name(MPI_Comm comm);
+
 /// Returns rank 0's text, on every rank; those of others are not looked at. Collective. Errors:
 /// transport; internal, on every rank, if it has more than `most_bytes`, which fit into an int.
 Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes);
