@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/refusals.hpp"
 #include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
@@ -20,11 +21,6 @@ namespace {
 constexpr std::uint32_t max_stages = std::numeric_limits<std::uint16_t>::max();
 constexpr std::int64_t max_vector_bytes = std::int64_t{1}
                                           << 56;  // scratch sums stay far from overflow
-
-template <class... Args>
-Status invalid(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
-}
 
 Status check_sizes(const Tree& tree, const PlanSpec& spec) {
     if (spec.elem_bytes == 0) return invalid("elem_bytes is 0: must be at least 1");

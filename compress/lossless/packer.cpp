@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/refusals.hpp"
 #include "compress/frame.hpp"
 
 namespace gradcoll {
@@ -19,11 +20,6 @@ std::unique_ptr<Packer> made(Packing packing) {
             break;
     }
     return nullptr;
-}
-
-template <class... Args>
-Status corrupt(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
 }
 
 Status check_room(const PackedPayload& payload, std::size_t room_bytes) {

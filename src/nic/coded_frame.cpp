@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/refusals.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/encode_block.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
 #include "compress/stage.hpp"
-#include "nic/corrupt.hpp"
 
 namespace gradcoll {
 namespace {

@@ -2,7 +2,7 @@
 // and which piece of how many elements it is.
 #pragma once
 
-#include "nic/corrupt.hpp"
+#include "base/refusals.hpp"
 #include "nic/layout.hpp"
 #include "reduce/reducer.hpp"
 

@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/refusals.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/frame.hpp"
 
 namespace gradcoll {
 namespace {
-
-template <class... Args>
-Status bad_lengths(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
-}
 
 /// MessageFront is what precedes the blocks of a message: room for its header, and the lengths of
 /// the blocks unless all are plain.
@@ -163,18 +159,18 @@ Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t re
     for (std::size_t next = 0; next < blocks.size(); at += block_length_bytes) {
         const std::size_t left = blocks.size() - next;
         if (received_bytes < at + block_length_bytes)
-            return bad_lengths("{} bytes arrived, without the lengths of the last {} blocks",
-                               received_bytes, left);
+            return corrupt("{} bytes arrived, without the lengths of the last {} blocks",
+                           received_bytes, left);
         const BlockEntry entry = read_block_entry(begin + at);
         if (entry.is_plain_run) {
             if (entry.value == 0 || entry.value > left)
-                return bad_lengths("{} plain blocks: expected 1 to {}", entry.value, left);
+                return corrupt("{} plain blocks: expected 1 to {}", entry.value, left);
             set_plain(blocks.subspan(next, entry.value), recv, next);
             next += entry.value;
             continue;
         }
         if (const std::size_t most = bound_of(recv, elems_of_block(recv, next)); entry.value > most)
-            return bad_lengths("a block of {} bytes: expected at most {}", entry.value, most);
+            return corrupt("a block of {} bytes: expected at most {}", entry.value, most);
         blocks[next].size_bytes = static_cast<std::uint32_t>(entry.value);
         blocks[next++].is_plain = 0;
     }
@@ -187,12 +183,11 @@ Status EncodedBlocks::place(const Step& recv, std::size_t at, std::size_t end) {
     const std::uint64_t begin = layout_->message_offset(recv.to);
     for (CodedBlock& block : of(recv, recv.to)) {
         if (block.size_bytes > end - at)
-            return bad_lengths("a block of {} bytes: expected at most {}", block.size_bytes,
-                               end - at);
+            return corrupt("a block of {} bytes: expected at most {}", block.size_bytes, end - at);
         block.offset_bytes = begin + at;
         at += block.size_bytes;
     }
-    if (at != end) return bad_lengths("blocks of {} bytes: expected {}", at - front, end - front);
+    if (at != end) return corrupt("blocks of {} bytes: expected {}", at - front, end - front);
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/refusals.hpp"
 #include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
@@ -18,11 +19,6 @@ constexpr int max_peers = 32767;  // a step may wait for two messages of each pe
                                   // 65535
 constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
 
-template <class... Args>
-Status not_here(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
-}
-
 /// Checks single exchanges: one leaves the sum with all holders, so nothing above may split it
 /// among them, nobody owns it who could encode it for the others, and nothing is left to gather.
 Status check_single(const Tree& tree, const PlanSpec& spec) {
@@ -30,15 +26,15 @@ Status check_single(const Tree& tree, const PlanSpec& spec) {
         const VertexChoice choice = spec.choices.of(vertex);
         if (choice.exchange != Exchange::single) continue;
         if (spec.collective != Collective::allreduce)
-            return not_here("a single exchange is for allreduce only, not {}",
-                            name_of(spec.collective));
-        if (spec.feedback) return not_here("a single exchange cannot have feedback");
+            return invalid("a single exchange is for allreduce only, not {}",
+                           name_of(spec.collective));
+        if (spec.feedback) return invalid("a single exchange cannot have feedback");
         if (choice.codec != CodecId::exact)
-            return not_here("a single exchange must be exact, not {}", name_of(choice.codec));
+            return invalid("a single exchange must be exact, not {}", name_of(choice.codec));
         const int above = tree.vertex(vertex).parent;
         if (above >= 0 && spec.choices.of(above).exchange != Exchange::single)
-            return not_here("a single exchange must have none but single ones above it, not {}",
-                            name_of(spec.choices.of(above).exchange));
+            return invalid("a single exchange must have none but single ones above it, not {}",
+                           name_of(spec.choices.of(above).exchange));
     }
     return {};
 }

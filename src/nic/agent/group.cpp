@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "nic/corrupt.hpp"
+#include "base/refusals.hpp"
 
 namespace gradcoll {
 namespace {

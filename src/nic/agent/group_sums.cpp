@@ -8,9 +8,9 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/refusals.hpp"
 #include "compress/frame.hpp"
 #include "memory/copy.hpp"
-#include "nic/corrupt.hpp"
 #include "nic/sum_note.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "nic/corrupt.hpp"
+#include "base/refusals.hpp"
 #include "nic/shared_region.hpp"
 
 namespace gradcoll {

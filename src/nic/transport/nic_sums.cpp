@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/refusals.hpp"
 #include "base/round.hpp"
 #include "compress/frame.hpp"
 #include "memory/copy.hpp"
-#include "nic/corrupt.hpp"
 #include "nic/sum_note.hpp"
 
 namespace gradcoll {
