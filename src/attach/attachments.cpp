@@ -279,8 +279,7 @@ SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
 Result<AttachAccount*> account_of(MPI_Comm comm) {
     auto found = look_up(comm);
     if (found && *found == nullptr && !is_over(comm)) {
-        int rank_count = 1;
-        PMPI_Comm_size(comm, &rank_count);
+        const int rank_count = comm_size(comm);
         found = hang_prospect(comm, rank_count);
     }
     if (!found) return found.status();

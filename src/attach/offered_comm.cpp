@@ -47,8 +47,7 @@ Result<std::shared_ptr<CommContext>> attach_for_use(MPI_Comm comm, Parts parts,
 OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
     if (context) return {std::move(context).value()};
     codec_is_excused();
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     log(rank == 0 ? LogLevel::warn : LogLevel::debug,
         "calls on communicator '{}' pass to the MPI library: {}", comm_name(comm),
         context.status().message());

@@ -120,12 +120,6 @@ std::string reason_of(const Standing& standing) {
         named_ranks(standing.absent));
 }
 
-int rank_in_world() {
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
 /// Says it aloud only on the rank that speaks, and there once.
 void say_that_calls_pass(MPI_Comm comm, bool speaks, const std::string& reason) {
     static std::once_flag once;
@@ -144,7 +138,7 @@ bool is_off(const PresenceSheet::Note& note) {
 /// Returns whether this rank is the first of those that have the library and use it.
 bool speaks_for(const Standing& standing) {
     for (const auto& note : standing.present)
-        if (!is_off(note)) return note.rank == rank_in_world();
+        if (!is_off(note)) return note.rank == comm_rank(MPI_COMM_WORLD);
     return true;
 }
 
@@ -189,8 +183,7 @@ MetGroups& met_groups() {
 }
 
 void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     const bool speaks = standing.present.empty() ? rank == 0 : speaks_for(standing);
     const int lacking =
         presence_check().sheet != nullptr
@@ -238,9 +231,7 @@ Result<Meeting> ask_all(MPI_Comm comm, const Standing& standing) {
 
 void note_that_they_met(const std::vector<int>& ranks) {
     met_groups().add(ranks);
-    int all = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (static_cast<int>(ranks.size()) != all) return;
+    if (static_cast<int>(ranks.size()) != comm_size(MPI_COMM_WORLD)) return;
     ranks_are_to_meet = false;
     if (void (*const notice)() = presence_check().notice; notice != nullptr) notice();
 }
@@ -259,8 +250,7 @@ Status meet_on_hosts(MPI_Comm comm, AttachAccount& account, const std::vector<in
         return {};
     }
     const Status difference = agree_on(comm, presence_check().answer.claims);
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     say_that_calls_pass(comm, rank == 0, difference.message());
     account.give_up(PassReason::ranks_differ);
     return {};
@@ -303,8 +293,7 @@ void answer_presence_check(bool enabled, bool before_mpi) {
 }
 
 void presence_check_has_begun() {
-    int ranks = 1;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int ranks = comm_size(MPI_COMM_WORLD);
     ranks_are_to_meet = ranks > 1 && !presence_check().is_one_host();
     if (presence_check().sheet == nullptr) return;
     const Status status = at_finalize([] { presence_check().sheet->unlink(); });

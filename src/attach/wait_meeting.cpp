@@ -72,8 +72,7 @@ void WaitMeeting::begin(MPI_Comm comm, AttachAccount& account, WhenMet when_met)
     std::vector<int> places = places_of_meeting(ranks);
     if (places.empty()) return account.want_meeting(nullptr);
     std::shared_ptr<WaitMeeting> meeting(new WaitMeeting(comm, account, when_met));
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     meeting->own_rank_ = static_cast<std::size_t>(rank);
     meeting->places_ = std::move(places);
     if (rank == 0) meeting->number_ = next_number(ranks.front());

@@ -198,8 +198,7 @@ Status Admission::settle_overlap(const BufferPair& buffers) {
     if (is_in_place(call_.arguments) || check_disjoint(buffers).ok()) return {};
     const std::byte* in_place = static_cast<const std::byte*>(buffers.receive.data);
     if (gathers()) {
-        int rank = 0;
-        PMPI_Comm_rank(call_.arguments.comm, &rank);
+        const int rank = comm_rank(call_.arguments.comm);
         in_place += buffers.send.size_bytes * static_cast<std::size_t>(rank);
     }
     if (buffers.send.data != in_place)

@@ -40,9 +40,7 @@ bool has_root(CallKind kind) {
 }
 
 bool is_root(const CallArguments& a) {
-    int rank = 0;
-    PMPI_Comm_rank(a.comm, &rank);
-    return rank == a.root;
+    return comm_rank(a.comm) == a.root;
 }
 
 Status check_root(const CallArguments& a) {

@@ -16,8 +16,7 @@ void count_passed(CommContext* context, const Entry& entry, const CallArguments&
     const MPI_Count count = entry.whole_count.value_or(arguments.count);
     std::uint64_t bytes = makes_sense ? observed_bytes(count, arguments.datatype) : 0;
     if (bytes != 0 && has(entry.kind, CallTrait::in_blocks) && !entry.whole_count) {
-        int blocks = 1;
-        PMPI_Comm_size(arguments.comm, &blocks);
+        const int blocks = comm_size(arguments.comm);
         bytes *= static_cast<std::uint64_t>(blocks);
     }
     if (context != nullptr)
@@ -38,8 +37,7 @@ void tell_that_tolerance_is_not_kept(const Call& call) {
         call.pass_reason == PassReason::wrong_arguments ||
         call.pass_reason == PassReason::single_rank || !keeps_tolerance(settings, call.shape))
         return;
-    int rank = 0;
-    PMPI_Comm_rank(call.arguments.comm, &rank);
+    const int rank = comm_rank(call.arguments.comm);
     if (rank != 0 || is_told.test_and_set()) return;
     log(LogLevel::warn,
         "{}: {} bytes pass to the MPI library ({}), whose additions are not held to gc_tolerance; "

@@ -37,8 +37,7 @@ Result<std::optional<std::size_t>> first_difference(MPI_Comm comm,
 
 /// Returns the ranks whose hash is not rank 0's, ascending; the same on every rank.
 Result<std::vector<int>> ranks_unlike_rank_0(MPI_Comm comm, std::uint64_t hash) {
-    int rank_count = 0;
-    PMPI_Comm_size(comm, &rank_count);
+    const int rank_count = comm_size(comm);
     std::vector<std::uint64_t> all(static_cast<std::size_t>(rank_count));
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(&hash, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm),
                           "MPI_Allgather"));

@@ -25,8 +25,7 @@ Memory& memory() {
 }  // namespace
 
 std::vector<int> world_ranks_of(MPI_Comm comm) {
-    int count = 0;
-    PMPI_Comm_size(comm, &count);
+    const int count = comm_size(comm);
     std::vector<int> ranks(static_cast<std::size_t>(count));
     std::vector<int> found(ranks.size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -65,8 +64,7 @@ bool knows_processes_of(const std::vector<int>& world_ranks) {
 Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
                                               bool all_know) {
     static const ProcessName own = this_process_name();
-    int count = 0;
-    PMPI_Comm_size(comm, &count);
+    const int count = comm_size(comm);
     std::vector<ProcessName> names(static_cast<std::size_t>(count));
     if (!all_know)
         GRADCOLL_TRY(from_mpi(

@@ -66,8 +66,7 @@ Status set_raising_handler(MPI_Comm comm) {
 /// Returns the code of a receive from itself whose message is a byte too long.
 int code_of_a_long_message(MPI_Comm comm) {
     constexpr int tag = 0;
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     char byte = 0;
     MPI_Request sent = MPI_REQUEST_NULL;
     PMPI_Isend(&byte, 1, MPI_BYTE, rank, tag, comm, &sent);

@@ -70,10 +70,8 @@ void say_at_once(const CommIdentity& comm, const std::string& asked, std::uint64
 /// calls.
 void say_at_end() {
     if (watch().is_over.exchange(true)) return;
-    int rank = 0;
-    int rank_count = 1;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+    const int rank = comm_rank(MPI_COMM_WORLD);
+    const int rank_count = comm_size(MPI_COMM_WORLD);
     if (rank != 0 || rank_count == 1) return;
     const ExactReason nearest = watch().nearest;
     const std::scoped_lock lock(watch().mutex);

@@ -53,9 +53,7 @@ std::mutex making_mutex;  // guards the making of both, and of communicators' at
 PatternFacts facts_of_process() {
     char host[256] = {};
     if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return {host[0] != '\0' ? host : "unknown", getpid(), rank};
+    return {host[0] != '\0' ? host : "unknown", getpid(), comm_rank(MPI_COMM_WORLD)};
 }
 
 /// Returns the arguments with blanks between them; an empty text if the system does not tell.
@@ -84,7 +82,7 @@ std::string mpi_version() {
 ReportProcess describe(const PatternFacts& facts) {
     ReportProcess process;
     process.world_rank = facts.rank;
-    PMPI_Comm_size(MPI_COMM_WORLD, &process.world_size);
+    process.world_size = comm_size(MPI_COMM_WORLD);
     process.host = facts.host;
     process.process_id = facts.process_id;
     process.mpi = mpi_version();
@@ -134,7 +132,7 @@ void set_up_live(Observer& made, const PatternFacts& facts) {
                              std::chrono::system_clock::now().time_since_epoch())
                              .count();
     live.rank = facts.rank;
-    PMPI_Comm_size(MPI_COMM_WORLD, &live.ranks);
+    live.ranks = comm_size(MPI_COMM_WORLD);
     live.host = facts.host;
     live.command = command_line();
     auto page = LivePage::make(where == "on" ? "/dev/shm" : where, live);
@@ -247,9 +245,7 @@ std::optional<Report::CommId> known_comm(MPI_Comm comm) {
 }
 
 Report::CommId name_comm(Report& report, MPI_Comm comm) {
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    return report.add_comm(comm_name(comm), size);
+    return report.add_comm(comm_name(comm), comm_size(comm));
 }
 
 int forget_id(MPI_Comm comm, int, void*, void*) noexcept {

@@ -39,10 +39,8 @@ std::vector<RankSums> named(const std::vector<SumsOnWire>& all) {
 /// Gathers the sums on rank 0. Collective over MPI_COMM_WORLD, where nothing of the program is
 /// under way any more.
 void gather() {
-    int rank = 0;
-    int rank_count = 1;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+    const int rank = comm_rank(MPI_COMM_WORLD);
+    const int rank_count = comm_size(MPI_COMM_WORLD);
     SumsOnWire mine = sums_of_this_rank();
     std::vector<SumsOnWire> all(rank == 0 ? static_cast<std::size_t>(rank_count) : 0);
     if (PMPI_Gather(&mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(),

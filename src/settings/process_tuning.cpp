@@ -52,8 +52,7 @@ bool tuning_file_holds() {
 }
 
 Result<SharedTuning> tuning_of_rank_0(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     const Result<std::string> text = text_of_rank_0(
         comm, rank == 0 ? process_tuning().text : std::string(), largest_tuning_bytes);
     if (!text.ok()) return text.status();

@@ -41,8 +41,7 @@ bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
 }
 
 int find_world_rank() {
-    int world_rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    const int world_rank = comm_rank(MPI_COMM_WORLD);
     set_log_rank(world_rank);
     return world_rank;
 }
@@ -51,8 +50,7 @@ int find_world_rank() {
 /// one host.
 void tell_of_idle_agents(const CommIdentity& identity, const Settings& settings) {
     static std::atomic<bool> is_told{false};
-    int ranks_of_job = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_of_job);
+    const int ranks_of_job = comm_size(MPI_COMM_WORLD);
     if (settings.nic.use == NicUse::off || !identity.is_one_host() ||
         identity.rank_count() != ranks_of_job || is_told.exchange(true))
         return;

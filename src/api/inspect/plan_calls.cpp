@@ -105,11 +105,7 @@ Status write(const PlanPicture& picture, const PictureOut& out) {
 
 Result<Explanation> explain_intercommunicator(const CallArguments& call) {
     GRADCOLL_TRY(check_explained(call));
-    int rank = 0;
-    int rank_count = 1;
-    PMPI_Comm_rank(call.comm, &rank);
-    PMPI_Comm_size(call.comm, &rank_count);
-    return gradcoll::explain_intercommunicator(call, rank, rank_count);
+    return gradcoll::explain_intercommunicator(call, comm_rank(call.comm), comm_size(call.comm));
 }
 
 Result<Explanation> explain_on(const CommContext& context, const CallArguments& call) {

@@ -81,8 +81,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
             version, GC_INTERPOSER_VERSION);
         return nullptr;
     }
-    int world_rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    const int world_rank = comm_rank(MPI_COMM_WORLD);
     set_log_rank(world_rank);
     answer_presence_check(interposer_enabled(), false);
     if (gate == nullptr || !interposer_enabled()) return nullptr;

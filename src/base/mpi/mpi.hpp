@@ -82,6 +82,16 @@ std::string mpi_error_text(int mpi_code);
 /// Code::peer_died if MPI says that a process has failed.
 Status from_mpi(int mpi_code, const char* call);
 
+inline int comm_rank(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+inline int comm_size(MPI_Comm comm) {
+    int size = 1;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
 /// Returns the name that the program or MPI gave the communicator; empty if MPI tells none.
 std::string comm_name(MPI_Comm comm);
 

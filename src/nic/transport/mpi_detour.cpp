@@ -26,8 +26,7 @@ struct Head {
 
 MpiDetour::MpiDetour(MPI_Comm comm, int tag, std::uint64_t group)
     : comm_(comm), tag_(tag), group_(group) {
-    int size = 1;
-    PMPI_Comm_size(comm, &size);
+    const int size = comm_size(comm);
     under_way_.resize(static_cast<std::size_t>(size));
 }
 

@@ -15,24 +15,12 @@
 namespace gradcoll {
 namespace {
 
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-int size_of(MPI_Comm comm) {
-    int size = 1;
-    PMPI_Comm_size(comm, &size);
-    return size;
-}
-
 /// Returns ok, or on all ranks the error of the lowest that has one.
 Status agree(MPI_Comm comm, const Status& mine) {
-    int teller = mine.ok() ? size_of(comm) : rank_in(comm);
+    int teller = mine.ok() ? comm_size(comm) : comm_rank(comm);
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm),
                           "MPI_Allreduce"));
-    if (teller == size_of(comm)) return {};
+    if (teller == comm_size(comm)) return {};
     std::array<char, 256> text{};
     std::memcpy(text.data(), mine.message().data(),
                 std::min(mine.message().size(), text.size() - 1));
@@ -54,7 +42,7 @@ Status fill_at_random(void* to, std::size_t size_bytes) {
 Result<NicGroupKey> key_for_all(MPI_Comm comm) {
     NicGroupKey key;
     Status made;
-    if (rank_in(comm) == 0) {
+    if (comm_rank(comm) == 0) {
         made = fill_at_random(key.id.data(), key.id.size());
         if (made.ok()) made = fill_at_random(key.secret.data(), key.secret.size());
     }
@@ -65,8 +53,8 @@ Result<NicGroupKey> key_for_all(MPI_Comm comm) {
 
 NicHello hello_of(MPI_Comm comm, const NicPlacement& placement, const NicGroupKey& key) {
     NicHello hello;
-    hello.rank = static_cast<std::uint32_t>(rank_in(comm));
-    hello.rank_count = static_cast<std::uint32_t>(size_of(comm));
+    hello.rank = static_cast<std::uint32_t>(comm_rank(comm));
+    hello.rank_count = static_cast<std::uint32_t>(comm_size(comm));
     hello.host = placement.host_of_rank[hello.rank];
     hello.host_count = placement.host_count();
     hello.key = key;
@@ -141,7 +129,7 @@ bool NicPlacement::is_first_of_host(std::uint32_t rank) const {
 Result<NicPlacement> nic_placement(MPI_Comm comm) {
     const HostComm host = GRADCOLL_VALUE(HostComm::make(comm));
     const int first = host.ranks.front();
-    std::vector<int> first_of(static_cast<std::size_t>(size_of(comm)));
+    std::vector<int> first_of(static_cast<std::size_t>(comm_size(comm)));
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(&first, 1, MPI_INT, first_of.data(), 1, MPI_INT, comm),
                           "MPI_Allgather"));
     NicPlacement placement;

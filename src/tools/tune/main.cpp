@@ -74,8 +74,7 @@ Status measure_once(const Options& options, const HostPlace& place, const Group&
 
 /// Makes the progress line, which only rank 0 shows.
 ProgressLine progress_of(const Options& options) {
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int rank = comm_rank(MPI_COMM_WORLD);
     const auto shown =
         options.progress ? ProgressLine::Shown::always : ProgressLine::Shown::on_terminal;
     return {"gradcoll tune",
@@ -96,16 +95,14 @@ Status measure(const Options& options, Tuning& tuning) {
 Status report(const Options& options, const Tuning& tuning) {
     std::fputs(summary_of(tuning).c_str(), stdout);
     if (options.out.empty()) return {};
-    int ranks = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int ranks = comm_size(MPI_COMM_WORLD);
     const Problem problem = write_file(
         "--out", options.out, text_of(tuning, fmt::format("gradcoll tune, {} ranks", ranks)));
     return problem ? Status(Code::io, *problem) : Status();
 }
 
 int run(const Options& options) {
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int rank = comm_rank(MPI_COMM_WORLD);
     Tuning tuning;
     Status status = measure(options, tuning);
     if (status.ok() && rank == 0) status = report(options, tuning);

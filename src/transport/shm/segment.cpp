@@ -100,10 +100,8 @@ Status agreed(MPI_Comm comm, const Status& mine) {
 
 Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm, std::size_t bytes_a_rank,
                                                            std::size_t first_bytes) {
-    int rank = 0;
-    int rank_count = 1;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &rank_count);
+    const int rank = comm_rank(comm);
+    const int rank_count = comm_size(comm);
     const std::size_t size_bytes = bytes_a_rank * static_cast<std::size_t>(rank_count);
     if (!allocates_later()) first_bytes = bytes_a_rank;
 

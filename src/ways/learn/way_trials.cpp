@@ -79,8 +79,7 @@ Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t ve
 
     Trial sums = trial;
     GRADCOLL_TRY(allreduce_going_on(sums.times_ns.data(), sums.times, MPI_DOUBLE, MPI_SUM, comm));
-    int ranks = 1;
-    PMPI_Comm_size(comm, &ranks);
+    const int ranks = comm_size(comm);
     const double to_ns = static_cast<double>(vector_bytes) / ranks;
     const TrialTimes found{sums.fastest_ns(TriedWay::ours) * to_ns,
                            sums.fastest_ns(TriedWay::other) * to_ns};
