@@ -44,7 +44,8 @@ Result<std::unique_ptr<Engine>> Engine::make(Channel& channel, const EngineOptio
     Circle circle = options.circle.members.empty()
                         ? flat_circle(channel.rank(), channel.rank_count())
                         : options.circle;
-    auto negotiation = Negotiation::make(channel, std::move(circle), options.most_pack_bytes);
+    auto negotiation =
+        Negotiation::make(channel, std::move(circle), options.most_pack_bytes, options.checked);
     if (!negotiation) return negotiation.status();
     return std::unique_ptr<Engine>(
         new Engine(channel.rank(), std::move(negotiation).value(), options));

@@ -56,6 +56,7 @@ struct EngineOptions {
     bool watches_links = false;
     /// It knows of ranks that have died; null: nobody looks.
     std::shared_ptr<PeerWatch> peers = {};
+    bool checked = false;    ///< what ranks tell each other has checksums, on all ranks or none
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "transport/checked_lane.hpp"
 
 namespace gradcoll {
 namespace {
 
 constexpr int ready_tag = 0;
 constexpr int verdict_tag = 1;
+constexpr int tag_count = 2;
 /// Sends have these cookies; that of a receive is the place among the peers.
 constexpr std::uint32_t sent_up = 0xffffffffU;
 constexpr std::uint32_t sent_down = 0xfffffffeU;
@@ -34,6 +36,13 @@ void put(std::deque<std::string>& waiting, const Record& record) {
     put_bytes(waiting, writer.take());
 }
 
+Status damaged(int peer) {
+    return {Code::corrupt,
+            fmt::format("what rank {} says of an engine's gradients came damaged: its checksum is "
+                        "not that of what was sent",
+                        peer)};
+}
+
 std::vector<int> peers_of(const Circle& circle) {
     std::vector<int> peers;
     if (circle.parent >= 0) peers.push_back(circle.parent);
@@ -43,13 +52,17 @@ std::vector<int> peers_of(const Circle& circle) {
 
 }  // namespace
 
-Negotiation::Negotiation(Channel& channel, Circle circle, std::uint64_t most_pack_bytes)
+Negotiation::Negotiation(Channel& channel, Circle circle, std::uint64_t most_pack_bytes,
+                         bool checked)
     : circle_(std::move(circle)),
       rank_(channel.rank()),
       peers_(peers_of(circle_)),
       received_(control_message_bytes * peers_.size()),
       completions_(2 * peers_.size()) {
-    if (!peers_.empty()) lane_ = channel.open_short_lane(completions_.size());
+    const std::size_t capacity = completions_.size();
+    if (!peers_.empty()) lane_ = channel.open_short_lane(checked ? 2 * capacity : capacity);
+    if (!peers_.empty() && checked)
+        lane_ = make_checked_lane(std::move(lane_), capacity, tag_count);
     if (circle_.coordinates())
         coordinator_.emplace(circle_.members, most_pack_bytes);
     else if (circle_.gathers())
@@ -63,8 +76,10 @@ Negotiation::~Negotiation() {
 }
 
 Result<std::unique_ptr<Negotiation>> Negotiation::make(Channel& channel, Circle circle,
-                                                       std::uint64_t most_pack_bytes) {
-    std::unique_ptr<Negotiation> made(new Negotiation(channel, std::move(circle), most_pack_bytes));
+                                                       std::uint64_t most_pack_bytes,
+                                                       bool checked) {
+    std::unique_ptr<Negotiation> made(
+        new Negotiation(channel, std::move(circle), most_pack_bytes, checked));
     for (std::size_t peer = 0; peer < made->peers_.size(); ++peer)
         GRADCOLL_TRY(made->listen_to(peer));
     return made;
@@ -164,8 +179,9 @@ Status Negotiation::finish(const Completion& done, std::uint64_t now_ns) {
     const std::string_view bytes =
         as_text(received_.data() + peer * control_message_bytes, done.received_bytes);
     // Whoever goes on sending is listened to, also after an error: its messages end.
-    const Status understood =
-        is_parent(peer) ? take_verdicts(bytes) : take_ready(member_of(peer), bytes, now_ns);
+    const Status understood = done.is_damaged   ? damaged(peers_[peer])
+                              : is_parent(peer) ? take_verdicts(bytes)
+                                                : take_ready(member_of(peer), bytes, now_ns);
     GRADCOLL_TRY(listen_to(peer));
     return understood;
 }

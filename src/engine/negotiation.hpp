@@ -24,10 +24,10 @@ namespace gradcoll {
 class Negotiation {
   public:
     /// Nobody else uses the channel, which must outlive it. `circle` is this rank's; all ranks have
-    /// theirs of one tree. `most_pack_bytes` is what the Coordinator has. Errors: those of the
-    /// lane.
+    /// theirs of one tree. `most_pack_bytes` is what the Coordinator has. With `checked`, on all
+    /// ranks or none, messages have checksums. Errors: those of the lane.
     static Result<std::unique_ptr<Negotiation>> make(Channel& channel, Circle circle,
-                                                     std::uint64_t most_pack_bytes);
+                                                     std::uint64_t most_pack_bytes, bool checked);
     /// Drops what is on its way.
     ~Negotiation();
 
@@ -73,7 +73,7 @@ class Negotiation {
         bool is_empty() const { return waiting.empty() && sends == 0; }
     };
 
-    Negotiation(Channel& channel, Circle circle, std::uint64_t most_pack_bytes);
+    Negotiation(Channel& channel, Circle circle, std::uint64_t most_pack_bytes, bool checked);
     Status gather(std::size_t member, const Ready& ready, std::uint64_t now_ns);
     Status listen_to(std::size_t peer);
     Status finish(const Completion& done, std::uint64_t now_ns);

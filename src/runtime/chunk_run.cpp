@@ -377,6 +377,25 @@ void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) co
         operation.fail(of_message(step(index), differing()));
 }
 
+/// A notice whose first bytes are damaged may have been one ahead of a message, which nobody takes
+/// then.
+void ChunkRun::note_damage(std::uint32_t index, std::size_t received_bytes,
+                           Operation& operation) const {
+    const Step& recv = step(index);
+    const std::int64_t first = chunk_ * operation.plan.spec.chunk_elems;
+    operation.fail(of_message(
+        recv,
+        Status(Code::corrupt,
+               fmt::format("elements {} to {} came damaged: the checksum of these {} bytes "
+                           "is not that of what was sent",
+                           first + recv.range.begin, first + recv.range.end - 1, received_bytes))));
+    const MessageBytes room = moved_bytes(index);
+    if (chunk_ == 0 && SignatureNotice::precedes(room.size_bytes) &&
+        received_bytes == SignatureNotice::size_bytes &&
+        !SignatureNotice::ahead_of(room.size_bytes, room.data, received_bytes))
+        operation.leaves_messages = true;
+}
+
 Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                                 Operation& operation) {
     if (operation.lacks_memory) return finish_without_memory(index, received_bytes, operation);

@@ -66,6 +66,9 @@ class ChunkRun {
     /// Takes note that the message of `step` has completed. A notice ahead of it is followed by the
     /// message itself. Errors: those of the lane.
     Status finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
+    /// What came for the receive `step` is not what was sent: the operation fails. finish_message()
+    /// follows, as other messages may do after a notice.
+    void note_damage(std::uint32_t step, std::size_t received_bytes, Operation& operation) const;
     /// The message that came for the receive `step` was too long for it, and is gone: the operation
     /// fails, but goes on to its end.
     void finish_unfit(std::uint32_t step, Status why, Operation& operation);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/checked_lane.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -19,6 +21,11 @@ constexpr std::int64_t least_elems_per_step = 256;
 /// in a stage of its own.
 std::uint32_t messages_a_step(const ExecutorOptions& options) {
     return options.device ? 2 : 1;
+}
+
+std::uint32_t stages_of(const Plan& plan, const ExecutorOptions& options) {
+    return options.checked ? TagLayout::checked_stages(plan.stage_count)
+                           : plan.stage_count * messages_a_step(options);
 }
 
 bool reaches_device_memory(const Channel& channel, int peer, const DeviceSide& side) {
@@ -71,11 +78,11 @@ void tell_that_chunks_are_short(const Plan& plan, Channel& channel) {
 
 /// Returns, ascending, the peers for whose messages the way encodes. Both ends must find the same,
 /// so the plan must be of a builder of which it is known that both ends hand over the same
-/// messages. Residuals and devices need what is encoded.
+/// messages. Residuals and devices need what is encoded, and checksums are those of it.
 std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& channel,
                                           const ExecutorOptions& options) {
     std::vector<int> peers;
-    if (options.device || options.among_devices || plan.spec.feedback ||
+    if (options.device || options.among_devices || options.checked || plan.spec.feedback ||
         plan.spec.builder != Builder::flexreduce || has_short_messages(plan, channel))
         return peers;
     for (int peer = 0; peer < channel.rank_count(); ++peer)
@@ -107,7 +114,7 @@ std::size_t ChunkWindow::Parts::blocks() const {
 
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const ExecutorOptions& options,
-                                                  int most_chunks) {
+                                                  const TagLayout& tags) {
     const std::vector<int> coded_peers = peers_that_are_coded_for(*plan, channel, options);
     ProgramPeers peers{.plain = options.plain_peers,
                        .coded = {coded_peers, plan->encodings_go_one_hop}};
@@ -118,8 +125,8 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
     if (!body.ok()) return body.status();
     Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes, peers);
     if (!tail.ok()) return tail.status();
-    const auto places =
-        static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
+    const auto places = static_cast<std::size_t>(std::clamp<std::int64_t>(
+        plan->chunk_count, 1, std::min(options.chunks_in_flight, tags.chunk_count())));
     const auto table_of = [](const Program& program) {
         return program.blocks().block_count() + program.blocks().sent_count();
     };
@@ -138,7 +145,12 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
     const std::size_t messages = places * parts.messages() * messages_a_step(options);
     const bool is_short = has_short_messages(*parts.plan, channel);
     if (is_short) tell_that_chunks_are_short(*parts.plan, channel);
-    parts.lane = is_short ? channel.open_short_lane(messages) : channel.open_lane(messages);
+    const auto open = [&](std::size_t capacity) {
+        return is_short ? channel.open_short_lane(capacity) : channel.open_lane(capacity);
+    };
+    const std::size_t checked = std::max(messages, OutcomeRounds::most_messages);
+    parts.lane = options.checked ? make_checked_lane(open(2 * checked), checked, tags.seal_shift())
+                                 : open(messages);
     if (!options.cut_peers.empty())
         parts.lane->cut_messages(options.cut_peers, length_depends_on_data(parts.plan->spec)
                                                         ? CutEnd::by_short_piece
@@ -149,13 +161,11 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
 Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Plan> plan,
                                                        Channel& channel,
                                                        const ExecutorOptions& options) {
-    const Result<TagLayout> tags =
-        TagLayout::make(channel.tag_limit(), plan->stage_count * messages_a_step(options));
+    const Result<TagLayout> tags = TagLayout::make(channel.tag_limit(), stages_of(*plan, options));
     if (!tags.ok()) return tags.status();
     const Result<CodecsInUse> codecs = CodecsInUse::of(*plan);
     if (!codecs.ok()) return codecs.status();
-    Result<Parts> parts = parts_for(std::move(plan), channel, options,
-                                    std::min(options.chunks_in_flight, tags->chunk_count()));
+    Result<Parts> parts = parts_for(std::move(plan), channel, options, *tags);
     if (!parts.ok()) return parts.status();
     const Operation operation{.plan = *parts->plan,
                               .lane = *parts->lane,
@@ -167,6 +177,7 @@ Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Pla
     std::unique_ptr<ChunkWindow> window(
         new ChunkWindow(std::move(parts).value(), operation, options));
     if (options.device) GRADCOLL_TRY(window->join_device(channel, options.data_on_device));
+    if (options.checked) window->outcome_.emplace(channel.rank(), channel.rank_count());
     window->make_runs();
     return window;
 }
@@ -208,7 +219,8 @@ void ChunkWindow::give_memory_to_runs() {
 Status ChunkWindow::begin() {
     if (messages_) messages_->begin_operation();
     oldest_chunk_ = next_chunk_ = 0;
-    operation_.given_up = false;
+    operation_.given_up = operation_.leaves_messages = false;
+    if (outcome_) outcome_->renew(plan().chunk_count > 0);
     taken_.renew();
     give_memory_to_runs();
     begin_chunks();
@@ -217,6 +229,7 @@ Status ChunkWindow::begin() {
 }
 
 Result<bool> ChunkWindow::turn(LocalWork local) {
+    if (has_moved_all()) return complete() ? false : outcome_->advance(operation_);
     if (messages_) GRADCOLL_TRY(settle_chunks());
     retire_chunks();
     begin_chunks();
@@ -233,6 +246,7 @@ Result<bool> ChunkWindow::turn(LocalWork local) {
 
 void ChunkWindow::give_up() {
     parts_.lane->abandon();
+    if (outcome_ && has_moved_all()) outcome_->give_up(operation_.given_up);
     operation_.given_up = true;
     for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
         run_of(chunk).finish_dropped();
@@ -242,7 +256,8 @@ std::string ChunkWindow::waits_at() const {
     for (const ChunkRun& run : runs_)
         if (const Step* const step = run.awaited(); step != nullptr)
             return fmt::format("level {}, from rank {}", step->level, step->peer);
-    return "to ranks that do not take them";
+    return outcome_ && has_moved_all() ? "for what others say of the outcome"
+                                       : "to ranks that do not take them";
 }
 
 void ChunkWindow::drop() {
@@ -289,6 +304,7 @@ Result<bool> ChunkWindow::take_completions() {
         operation_.stats.bytes_sent += done.coded_bytes;
         ChunkRun& run = runs_[ChunkRun::place_of(done.cookie)];
         const std::uint32_t step = ChunkRun::step_of(done.cookie);
+        if (done.is_damaged) run.note_damage(step, done.received_bytes, operation_);
         // What does not fit is of another call than this rank's. With a device nobody is told.
         if (done.status.code() == Code::corrupt && !messages_)
             run.finish_unfit(step, std::move(done.status), operation_);

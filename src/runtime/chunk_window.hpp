@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "runtime/executor_options.hpp"
 #include "runtime/local_step.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/outcome_rounds.hpp"
 #include "runtime/program.hpp"
 #include "runtime/window_memory.hpp"
 #include "transport/channel.hpp"
@@ -47,7 +49,7 @@ class ChunkWindow {
     /// Does a bounded piece of what can be done now; true if there was anything. Errors: those of
     /// begin().
     Result<bool> turn(LocalWork local);
-    bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
+    bool complete() const { return has_moved_all() && (!outcome_ || outcome_->is_over()); }
     /// Stops waiting for what has not come by now, in an operation that has failed. What is left to
     /// be said to others is sent in later turns. Must not be called where a device takes part.
     void give_up();
@@ -86,13 +88,14 @@ class ChunkWindow {
         std::size_t runs() const;
     };
     static Result<Parts> parts_for(std::shared_ptr<const Plan> plan, Channel& channel,
-                                   const ExecutorOptions& options, int most_chunks);
+                                   const ExecutorOptions& options, const TagLayout& tags);
 
     ChunkWindow(Parts parts, const Operation& operation, const ExecutorOptions& options);
     Status join_device(const Channel& channel, bool data_on_device);
     void make_runs();
     void give_memory_to_runs();
 
+    bool has_moved_all() const { return oldest_chunk_ >= plan().chunk_count; }
     const Program& program_of(std::int64_t chunk) const {
         return &plan().schedule_of(chunk) == &plan().tail ? parts_.tail : parts_.body;
     }
@@ -119,7 +122,8 @@ class ChunkWindow {
     std::shared_ptr<DeviceSide> side_;  ///< null where no rank's device takes part
     std::unique_ptr<DeviceMessages>
         messages_;  ///< null where no rank's device takes part: then the lane has all messages
-    std::unique_ptr<DeviceBatch> batch_;  ///< null for data of the host
+    std::unique_ptr<DeviceBatch> batch_;    ///< null for data of the host
+    std::optional<OutcomeRounds> outcome_;  ///< of checked operations
     std::vector<ChunkRun> runs_;  ///< one for each place: chunk c is at c modulo their number
     std::vector<Completion> completions_;
     /// Chunks from the oldest to the next have begun, and the oldest has not ended.

@@ -47,6 +47,8 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
             Code::invalid_argument,
             fmt::format("data_on_device: {} {} device; allowed is an allreduce with one",
                         name_of(plan.spec.collective), options.device ? "with a" : "without"));
+    if (options.checked && options.device)
+        return Status(Code::unsupported, "checked: what is on a device has no checksums");
     return {};
 }
 
@@ -186,6 +188,7 @@ Status Executor::Impl::end() {
     if (state == State::running) window->give_back();
     state = State::resting;
     if (operation.failed()) number.note_failure();
+    if (operation.leaves_messages) number.note_leftovers();
     number.end();
     if (operation.trace) trace_operation(operation, label, begin_ns);
     return judged(options.peers.get(), std::exchange(operation.error, Status()));

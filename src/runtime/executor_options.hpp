@@ -27,6 +27,9 @@ struct ExecutorOptions {
     /// Messages to and from these ranks, which are on this one's host (ascending), are not packed;
     /// their executors know it, too.
     std::vector<int> plain_peers = {};
+    /// If this is set, each message is followed by its checksum, and at the end all ranks learn
+    /// whether one has failed. It is the same on all ranks, and not where data may be on devices.
+    bool checked = false;
     bool timed = false;  ///< measure for RunStats
     /// The trace, if any, gets a span for every step, for the idle time in wait(), and for the
     /// whole operation; it must outlive the executor. With a trace everything is `timed`.

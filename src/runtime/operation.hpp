@@ -38,6 +38,8 @@ struct Operation {
     /// If this is set, the operation was given up: what is not here will not come, and receives end
     /// at once.
     bool given_up = false;
+    /// If this is set, a message of the operation may be left that nobody takes.
+    bool leaves_messages = false;
     SignatureChange change = SignatureChange::none;  ///< if there is any, its signature goes ahead
     SignatureNotice signature = {};
 

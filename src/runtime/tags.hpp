@@ -24,7 +24,7 @@ inline constexpr int max_chunks_in_flight = 16;
 /// The layout depends on the channel alone, so that different plans on one communicator never meet.
 /// 128 stages are enough for direct and recursive exchanges of any tree (at most 2 and about 40),
 /// and for rings of up to 64 branches, half as many where devices take part, which number the
-/// acknowledgements as well. A plan with more is refused by make().
+/// acknowledgements as well, and where messages are checked. A plan with more is refused by make().
 ///
 /// A field that wraps is harmless as long as whoever has the tags begins after the one before that
 /// had them has ended, on every rank: then their messages keep their order. For chunks the executor
@@ -41,6 +41,12 @@ class TagLayout {
     std::uint32_t sequence_count() const { return 1U << sequence_bits_; }
     int chunk_count() const { return 1 << chunk_bits_; }
     std::uint32_t stage_count() const { return 1U << stage_bits_; }
+
+    // Of the stages of checked operations the first half is for messages, the last of these for
+    // their outcome, and the second half for what seals them (transport/checked_lane.hpp).
+    static constexpr std::uint32_t checked_stages(std::uint32_t stages) { return 2 * (stages + 1); }
+    int seal_shift() const { return 1 << (stage_bits_ - 1); }
+    int outcome_stage() const { return seal_shift() - 1; }
 
   private:
     explicit TagLayout(int tag_bits);

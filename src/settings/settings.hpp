@@ -142,6 +142,7 @@ struct Settings {
     CompressIf compress_if = CompressIf::pays;
     bool loss_in_doubt = false;  ///< all is exact, because something that limits loss is ignored
     CheckLevel check = CheckLevel::off;
+    bool check_sums = false;  ///< messages of sums have checksums
     /// It is never null. No text sets it: a communicator puts in the figures of its rank 0
     /// (process_tuning.hpp).
     std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();

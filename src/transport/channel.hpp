@@ -36,6 +36,8 @@ struct Completion {
     /// For coded sends this counts the bytes that the way has made of them, or of others of the
     /// same pair that are under way; each counts once.
     std::size_t coded_bytes = 0;
+    /// What has come is not what was sent. Only a checked lane (checked_lane.hpp) finds that out.
+    bool is_damaged = false;
 };
 
 /// CutEnd says how a receiver knows the last piece of a message that goes in pieces.

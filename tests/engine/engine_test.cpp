@@ -337,13 +337,23 @@ TEST(Engine, ShapesThatDifferFailOnAllRanks) {
     });
 }
 
-/// One message of what ranks tell each other arrives with its last byte missing.
-LoopbackOptions shortened_once(int source, int destination) {
+/// One message of what ranks tell each other arrives spoiled.
+LoopbackOptions spoiled_third(int source, int destination,
+                              std::size_t (*spoil)(std::span<std::byte> bytes)) {
     const auto seen = std::make_shared<std::atomic<int>>(0);
     return {.tamper = [=](const LoopbackEnvelope& envelope, std::span<std::byte> bytes) {
         const bool is_it = envelope.source == source && envelope.destination == destination;
-        return is_it && seen->fetch_add(1) == 2 ? bytes.size() - 1 : bytes.size();
+        return is_it && seen->fetch_add(1) == 2 ? spoil(bytes) : bytes.size();
     }};
+}
+
+std::size_t shorten(std::span<std::byte> bytes) {
+    return bytes.size() - 1;
+}
+
+std::size_t flip_last(std::span<std::byte> bytes) {
+    bytes.back() ^= std::byte{1};
+    return bytes.size();
 }
 
 struct Damage {
@@ -352,12 +362,13 @@ struct Damage {
 };
 
 /// Whoever meets it, all ranks learn that the engine has ended; nobody waits for ever.
-TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
+void expect_spoiled_messages_end_it(std::size_t (*spoil)(std::span<std::byte> bytes),
+                                    bool checked) {
     const std::vector<std::vector<int>> two_hosts{{0}, {1, 2}};
     for (const Damage& damage : {Damage{1, 0, {{0, 1, 2}}}, Damage{0, 2, {{0, 1, 2}}},
                                  Damage{2, 1, two_hosts}, Damage{0, 1, two_hosts}}) {
         LoopbackWorld data(3);
-        LoopbackWorld control(3, shortened_once(damage.source, damage.destination));
+        LoopbackWorld control(3, spoiled_third(damage.source, damage.destination, spoil));
         std::array<Status, 3> outcomes;
         on_all_ranks(data, 3, [&](Channel& channel) {
             const int rank = channel.rank();
@@ -368,6 +379,7 @@ TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
                               .most_bytes = 1,
                               .failure_patience_ns = 300'000'000,
                               .stall_ns = 60'000'000'000,
+                              .checked = checked,
                               .circle = circle_of_hosts(tree_of_hosts(damage.hosts), rank)})
                     .value();
             Owned mine{Floats(1000, 1.0F), Floats(1000)};
@@ -388,6 +400,15 @@ TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
             EXPECT_TRUE(outcome.code() == Code::corrupt || outcome.code() == Code::peer_failed)
                 << outcome.message();
     }
+}
+
+TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
+    expect_spoiled_messages_end_it(shorten, /*checked=*/false);
+}
+
+/// Unchecked, a flipped bit may be a priority, or another length.
+TEST(Engine, WhatIsFlippedEndsItOnAllRanksWhereItIsChecked) {
+    expect_spoiled_messages_end_it(flip_last, /*checked=*/true);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // After the first run of a shape nothing is allocated. Counts every operator new of this program.
 #include <array>
+#include <string_view>
 
 #include "runtime/mpi_ranks.hpp"
 #include "support/counting_new.hpp"
@@ -10,10 +11,13 @@ namespace {
 class Allocation : public MpiRanks {};
 
 TEST_F(Allocation, WarmRunsAllocateNothing) {
-    for (const char* name : {"exact", "2:4", "int8+zstd", "bound/abs=0.5+zstd", "2:4+int8+lz4"}) {
-        const CodecId codec = codec_from_name(name).value();
+    for (const char* name :
+         {"exact", "2:4", "int8+zstd", "bound/abs=0.5+zstd", "2:4+int8+lz4", "exact checked"}) {
+        const bool checked = std::string_view(name).ends_with(" checked");
+        const CodecId codec = checked ? CodecId::exact : codec_from_name(name).value();
         Scenario shape = scenario(lopsided_tree(), 300'000, codec);
         shape.spec.chunk_elems = 1 << 15;
+        shape.options.checked = checked;
         const auto executor = make_executor(shape, *channel_);
         const Floats in = sparse_input(channel_->rank(), 300'000);
         Floats out(in.size());

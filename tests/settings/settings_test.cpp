@@ -25,6 +25,25 @@ TEST(Settings, DefaultsAreExactWithFeedbackOn) {
     EXPECT_FALSE(settings->chunk_bytes.has_value());
 }
 
+TEST(Settings, ChecksAreALevelOrOfSumsOrBoth) {
+    const auto read = [](const char* word) {
+        SettingsText text = SettingsText::defaults();
+        text.set(OptionId::check, word);
+        const Settings settings = Settings::parse(text).value();
+        return std::pair(settings.check, settings.check_sums);
+    };
+    EXPECT_EQ(read("off"), std::pair(CheckLevel::off, false));
+    EXPECT_EQ(read("local"), std::pair(CheckLevel::local, false));
+    EXPECT_EQ(read("collective"), std::pair(CheckLevel::collective, false));
+    EXPECT_EQ(read("sum"), std::pair(CheckLevel::off, true));
+    EXPECT_EQ(read("local+sum"), std::pair(CheckLevel::local, true));
+    EXPECT_EQ(read("collective+sum"), std::pair(CheckLevel::collective, true));
+    for (const char* bad : {"sum+local", "off+sum", "sums", "collective,sum", ""})
+        EXPECT_NE(check_setting(OptionId::check, bad).message().find("collective+sum"),
+                  std::string::npos)
+            << bad;
+}
+
 TEST(Settings, LevelCodecsRepeatTheLast) {
     SettingsText text = SettingsText::defaults();
     ASSERT_TRUE(text.say(OptionId::codec, "exact, 2:4").ok());

@@ -113,8 +113,9 @@ void Comms::set_anew(std::size_t slot, Dice& dice) {
     set(comm, "gc_chunks_in_flight", std::to_string(1 + of_group.below(16)));
     static const std::vector<std::string> shortest{"0", "0", "0", "4K", "256K"};
     set(comm, "gc_tree_min_bytes", of_group.any_of(shortest));
-    set(comm, "gc_check",
-        of_group.once_in(8) ? (of_group.once_in(2) ? "local" : "collective") : "off");
+    static const std::vector<std::string> checks{"off", "off", "off",       "off",
+                                                 "off", "sum", "local+sum", "collective"};
+    set(comm, "gc_check", of_group.any_of(checks));
     if (codec_ == "exact") return;
     set(comm, "gc_codec", codec_);
     set(comm, "gc_compress_bytes", of_group.once_in(2) ? "0" : "2K");

@@ -118,6 +118,27 @@ TEST(Explain, SaysWhoBuildsThePlanAndHowOftenAContributionIsEncoded) {
     EXPECT_EQ(explained(comm, call)["plan"]["levels"][0]["most_encodings_up"], 0);
 }
 
+TEST(Explain, SaysWhatIsCheckedAndWhatIsNot) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    const auto said = [&](const Call& call) {
+        return explained(comm, call)["check"].get<std::string>();
+    };
+    const Call sum{300001, MPI_FLOAT, MPI_SUM};
+    EXPECT_EQ(said(sum), "");
+    comm.set("gc_check", "sum");
+    EXPECT_EQ(said(sum),
+              "nothing is checked of a call that goes through the memory that all its "
+              "ranks share");
+    EXPECT_NE(explained(comm, sum, GC_EXPLAIN_TEXT).find("gc_check=sum: nothing is checked"),
+              std::string::npos);
+    comm.set("gc_shm_bytes", "0");
+    EXPECT_EQ(said(sum), "each message has a checksum");
+    expect_told(explained(comm, sum), stats_of_doing(comm, sum));
+    EXPECT_EQ(said({1000, MPI_FLOAT, MPI_SUM}),
+              "nothing is checked of a call that passes to the MPI library");
+}
+
 TEST(Explain, AsksForTheNextCallWithoutCountingIt) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";

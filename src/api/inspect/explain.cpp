@@ -203,16 +203,32 @@ Explanation begin_explanation(const ExplainFacts& facts, const CallArguments& ca
     return out;
 }
 
-/// Adds how the call goes through hosts. A short exact vector has no plan.
-Status add_hosts(const ExplainFacts& facts, const Route& route, Explanation& out) {
+/// Returns whether a call that goes through hosts goes over a tree between them. A short exact one
+/// does not.
+bool goes_between_hosts(const ExplainFacts& facts, const Route& route) {
     const auto bytes = static_cast<std::uint64_t>(route.key.count) * route.key.elem_bytes;
     const bool is_long = bytes >= facts.settings.tree_min_bytes;
-    if (facts.leaders == nullptr || !(route.key.compress || is_long)) return {};
+    return facts.leaders != nullptr && (route.key.compress || is_long);
+}
+
+/// Returns what gc_check=sum looks at.
+std::string check_of(const ExplainFacts& facts, const Route& route) {
+    if (!facts.settings.check_sums) return {};
+    if (route.goes(tree_way())) return "each message has a checksum";
+    if (route.goes(hosts_way()) && goes_between_hosts(facts, route))
+        return "each message between hosts has a checksum, what is in the memory of hosts has none";
+    return fmt::format("nothing is checked of a call that {}", route.way->says);
+}
+
+/// Adds how the call goes through hosts. A short exact vector has no plan.
+Status add_hosts(const ExplainFacts& facts, const Route& route, Explanation& out) {
+    if (!goes_between_hosts(facts, route)) return {};
     out.leaders_tree = expression_of(facts.leaders->tree.tree);
     return take(out.plan, plan_for(*facts.leaders, route.key));
 }
 
 Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out) {
+    out.check = check_of(facts, route);
     if (route.passes()) {
         out.pass_reason = text_of(route.pass_reason);
         return {};

@@ -85,6 +85,7 @@ struct Explanation {
     ExplainedPlan plan;
     /// It is the expression of the leaders' tree for long vectors through hosts; empty: by MPI.
     std::string leaders_tree;
+    std::string check;                       ///< what gc_check=sum looks at; empty without it
     std::vector<ExplainedSetting> settings;  ///< those that the route and the plan depend on
 };
 

@@ -205,6 +205,7 @@ std::string text_of(const Explanation& e) {
                     bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
+    if (!e.check.empty()) text += fmt::format("gc_check=sum: {}\n", e.check);
     if (has_plan(e)) text += plan_text(e);
     if (e.way == &one_host_way()) text += "prediction\n" + prediction_text(e.plan);
     return text + settings_text(e);
@@ -223,6 +224,7 @@ std::string json_of(const Explanation& e) {
         {"pass_reason", e.pass_reason},
         {"compressed", on_tree && e.exact_reason.empty()},
         {"exact_reason", e.exact_reason},
+        {"check", e.check},
         {"sends",
          {{"bytes", e.plan.sends.bytes},
           {"exact_bytes", e.plan.sends.exact_bytes},

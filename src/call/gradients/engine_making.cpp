@@ -84,6 +84,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
         .most_pack_bytes = engine.choice->pack_bytes(),
         .watches_links = watches_links(engine),
         .peers = identity.watch(),
+        .checked = engine.settings.check_sums,
         .circle = circle_of(engine),
         .trace = process_trace()};
     pause_between_looks(engine, options);

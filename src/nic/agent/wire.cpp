@@ -1,7 +1,6 @@
 #include "nic/agent/wire.hpp"
 
 #include <fmt/format.h>
-#include <isa-l/crc.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -9,16 +8,9 @@
 
 #include <cstring>
 
+#include "base/crc32c.hpp"
+
 namespace gradcoll {
-namespace {
-
-/// Computes the CRC. ISA-L does not change what it reads, but takes it by a pointer that could.
-std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> bytes) {
-    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
-    return crc32_iscsi(data, static_cast<int>(bytes.size()), before);
-}
-
-}  // namespace
 
 std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes) {
     frame.crc = 0;

@@ -74,9 +74,10 @@ OptionInfo check_option_row() {
         .variable = "GC_CHECK",
         .info_key = "gc_check",
         .default_value = "off",
-        .allowed = "off, local, collective",
+        .allowed = "off, local, collective, sum, local+sum, collective+sum",
         .help =
-            "local: verify every new plan; collective: also compare the call's shape across ranks"};
+            "local: verify every new plan; collective: also compare the call's shape across ranks; "
+            "sum: messages of sums have checksums, and damage is an error on all ranks"};
 }
 
 OptionInfo cpu_option_row() {

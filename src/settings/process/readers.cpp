@@ -8,17 +8,21 @@
 namespace gradcoll {
 namespace {
 
-Result<CheckLevel> parse_check(std::string_view word) {
-    constexpr std::string_view names[] = {"off", "local", "collective"};
-    return one_of<CheckLevel>(word, names, info_of(OptionId::check).allowed);
+/// Reads a level, `sum`, or both.
+Status read_check(std::string_view word, Settings& out) {
+    constexpr std::string_view names[] = {"off", "local",     "collective",
+                                          "sum", "local+sum", "collective+sum"};
+    constexpr int levels = 3;
+    const int place = GRADCOLL_VALUE(one_of<int>(word, names, info_of(OptionId::check).allowed));
+    out.check = static_cast<CheckLevel>(place % levels);
+    out.check_sums = place >= levels;
+    return {};
 }
 
 }  // namespace
 
 SettingRow check_setting_row() {
-    return {.read = [](std::string_view text,
-                       Settings& out) { return take(out.check, parse_check(text)); },
-            .shapes_calls = false};
+    return {.read = read_check, .shapes_calls = false};
 }
 
 SettingRow intercept_setting_row() {

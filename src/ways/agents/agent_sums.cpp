@@ -43,7 +43,8 @@ WayOffer AgentSums::foreseen(const WayQuestion& question) const {
     Channel* const channel = plans_.channel();
     const VectorSums* const sums = channel != nullptr ? channel->vector_sums() : nullptr;
     const Settings& settings = settings_.current();
-    if (sums == nullptr || shape.by_mpi() || !sums->takes(shape.type, shape.size_bytes()))
+    if (sums == nullptr || settings.check_sums || shape.by_mpi() ||
+        !sums->takes(shape.type, shape.size_bytes()))
         return {};
     return {!settings.reproducible, sums->takes_codecs()};
 }

@@ -91,6 +91,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.device = facts.reader;
     call->executor_options_.among_devices = facts.among_devices;
+    call->executor_options_.checked = settings.check_sums && !facts.among_devices;
     call->executor_options_.peers = facts.peers;
     call->executor_options_.scratch = facts.scratch;
     call->executor_options_.timed = observing_calls();
