@@ -210,7 +210,7 @@ GradientWay GradientChoice::way_by(GradientPlanner& planner, bool in_place, cons
     if (loss == Loss::allowed)
         note_codec_of(context_.identity(), planner.settings, shape, route.exact_reason);
     if (anywhere) route.pass_reason = PassReason::none;
-    GradientWay way{.way = route.passes() ? &tree_way() : route.way,
+    GradientWay way{.way = route.goes(mpi_way()) ? &tree_way() : route.way,
                     .planner = route.goes(hosts_way()) ? planner.between.get() : &planner,
                     .whole = &planner,
                     .key = route.key};
