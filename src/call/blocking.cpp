@@ -262,10 +262,12 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments) {
         return run_routed(*call.context, arguments, with_reducer(call.shape, reducer), {call.route},
                           {});
     if (is_summed_in_pieces(call)) return sum_over_tree(call, binding);
+    const CommIdentity& identity = call.context->identity();
+    const bool checked = call.context->settings().current().check_sums && !call.alone;
     const Status status = reduce_in_integers(
-        call.shape, binding, call.context->plans().scratch(), [&](const IntegerStep& step) {
-            return call.alone ? fill(step) : run_step(call, step, {});
-        });
+        call.shape, binding, call.context->plans().scratch(),
+        [&](const IntegerStep& step) { return call.alone ? fill(step) : run_step(call, step, {}); },
+        {identity.rank(), checked ? identity.rank_count() : 0});
     if (status.code() == Code::out_of_memory) refuse_allreduce(call, status);
     return status;
 }

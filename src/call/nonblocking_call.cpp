@@ -143,7 +143,8 @@ class CallOnTree final : public StartedCall {
     Status start_on_grid(const Call& call, const PlacedCall& placed) {
         manner_ = Manner::on_grid;
         CommPlans& plans = context_->plans();
-        const GridRun::Keys keys = GridRun::keys_of(call.shape.type, call.shape.count);
+        const GridRun::Keys keys =
+            GridRun::keys_of(call.shape.type, call.shape.count, context_->settings().current());
         const CallKind kind = call.entry->kind;
         GRADCOLL_TRY(take(lease_, plans.begin(kind, keys.words, {})));
         GRADCOLL_TRY(take(ahead_, plans.begin(kind, keys.tops, {})));

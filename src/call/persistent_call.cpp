@@ -57,7 +57,7 @@ bool PersistentCall::is_anywhere() const {
 }
 
 Status PersistentCall::plan_on_grid() {
-    const GridRun::Keys keys = GridRun::keys_of(shape_.type, shape_.count);
+    const GridRun::Keys keys = GridRun::keys_of(shape_.type, shape_.count, settings_);
     GRADCOLL_TRY(take(tops_, phase_of(keys.tops)));
     GRADCOLL_TRY(take(running_, phase_of(keys.words)));
     return take(specials_, phase_of(keys.specials));

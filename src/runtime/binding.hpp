@@ -20,6 +20,17 @@ struct VectorPart {
     std::byte* residual = nullptr;  ///< one value for each element, or null
 };
 
+/// A ResultCheck knows more of a result than its messages do.
+class ResultCheck {
+  public:
+    ResultCheck() = default;
+    virtual ~ResultCheck() = default;
+    ResultCheck(const ResultCheck&) = default;
+    ResultCheck& operator=(const ResultCheck&) = default;
+    /// Errors: corrupt, if this rank's result cannot be right.
+    virtual Status check() const = 0;
+};
+
 /// Binding says where the data of one call are. With ExecutorOptions::data_on_device all of it is
 /// memory of the device.
 struct Binding {
@@ -56,6 +67,9 @@ struct Binding {
     /// the start fails. It then begins in its turn and holds the number until it has ended. The
     /// object must outlive the operation (runtime/operation_numbers.hpp).
     OperationNumbers* numbers = nullptr;
+    /// If this is not null, a checked operation (ExecutorOptions) looks at its result before all
+    /// ranks agree on the outcome.
+    const ResultCheck* check = nullptr;
 };
 
 }  // namespace gradcoll

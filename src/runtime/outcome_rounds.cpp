@@ -29,6 +29,9 @@ void OutcomeRounds::give_up(bool again) {
 }
 
 Status OutcomeRounds::begin_round(Operation& operation) {
+    const ResultCheck* const check = operation.binding.check;
+    if (distance_ == 1 && check != nullptr && !operation.failed())
+        if (Status status = check->check(); !status.ok()) operation.fail(std::move(status));
     const FailureNotice notice =
         operation.failed() ? operation.notice : FailureNotice({Failure::nobody_known, Code::ok});
     for (Said& said : said_) {

@@ -273,6 +273,39 @@ TEST(Checked, FlippedNoticesEndEveryRank) {
         }
 }
 
+/// A Doubter finds the result wrong on one rank.
+struct Doubter final : ResultCheck {
+    explicit Doubter(bool finds_it_wrong) : doubts(finds_it_wrong) {}
+    Status check() const override {
+        return doubts ? Status(Code::corrupt, "not what was added") : Status();
+    }
+    bool doubts;
+};
+
+TEST(Checked, AResultThatOneRankDoubtsEndsEveryRank) {
+    LoopbackWorld world(rank_count);
+    std::array<std::array<Status, rank_count>, 2> outcomes;
+    on_all_ranks(world, rank_count, [&](Channel& channel) {
+        const auto executor = make_executor(checked_shape(), channel);
+        const Floats in = sparse_input(channel.rank(), elems);
+        Floats out(in.size());
+        for (std::uint32_t i = 0; i < outcomes.size(); ++i) {
+            const Doubter doubter(i == 0 && channel.rank() == 1);
+            Binding binding = binding_of(in, out, i);
+            binding.check = &doubter;
+            Status& outcome = outcomes[i][static_cast<std::size_t>(channel.rank())];
+            outcome = executor->start(binding);
+            if (outcome.ok()) outcome = finish(*executor);
+        }
+    });
+    for (int rank = 0; rank < rank_count; ++rank) {
+        const Status& first = outcomes[0][static_cast<std::size_t>(rank)];
+        EXPECT_TRUE(says(first, rank == 1 ? "not what was added" : "rank 1 cannot go on"))
+            << rank << ": " << first.message();
+        EXPECT_TRUE(outcomes[1][static_cast<std::size_t>(rank)].ok());
+    }
+}
+
 /// One rank's memory changes between the moment that a message is started and the one that it is
 /// taken: the checksum is that of the first.
 TEST(Checked, InputThatChangesOnItsWayIsFound) {

@@ -28,7 +28,7 @@ class Piece {
   public:
     /// Begins it; an error is told by finish(), so that every begin() has one.
     void begin(CommContext& context, const CallShape& shape, const Binding& binding) {
-        status_ = start(context.plans(), shape, binding);
+        status_ = start(context, shape, binding);
         is_over_ = !status_.ok();
     }
     /// Does what it can; returns whether that was something.
@@ -58,8 +58,10 @@ class Piece {
     }
 
   private:
-    Status start(CommPlans& plans, const CallShape& shape, Binding binding) {
-        const GridRun::Keys keys = GridRun::keys_of(shape.type, shape.count);
+    Status start(CommContext& context, const CallShape& shape, Binding binding) {
+        CommPlans& plans = context.plans();
+        const GridRun::Keys keys =
+            GridRun::keys_of(shape.type, shape.count, context.settings().current());
         GRADCOLL_TRY(take(words_, plans.begin(CallKind::allreduce, keys.words, {})));
         GRADCOLL_TRY(take(tops_, plans.begin(CallKind::allreduce, keys.tops, {})));
         GRADCOLL_TRY(take(specials_, plans.begin(CallKind::allreduce, keys.specials, {})));

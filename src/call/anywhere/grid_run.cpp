@@ -16,10 +16,12 @@ CallKey key_of(ElementType type, std::size_t count) {
 
 }  // namespace
 
-GridRun::Keys GridRun::keys_of(ElementType type, std::int64_t count_elems) {
+GridRun::Keys GridRun::keys_of(ElementType type, std::int64_t count_elems,
+                               const Settings& settings) {
     const auto count = static_cast<std::size_t>(count_elems);
     Keys keys{key_of(ElementType::u16, 2 * grid_blocks(count)),
-              key_of(ElementType::i64, count * grid_words(type)), key_of(ElementType::u8, count)};
+              key_of(ElementType::i64, GridSum::word_count(type, count, settings.check_sums)),
+              key_of(ElementType::u8, count)};
     keys.words.compress = keys.words.words = true;
     return keys;
 }
@@ -31,7 +33,10 @@ Status GridRun::start(const Executors& executors, const CallShape& shape, const 
     number_ = std::move(number);
     stage_ = Stage::awaiting_turn;
     refusal_ = binding.refusal != nullptr ? *binding.refusal : Status();
-    if (refusal_.ok()) refusal_ = take(sum_, GridSum::make(shape, binding, scratch));
+    const Plan& words = executors.words->plan();
+    const auto data_words = shape.count * static_cast<std::int64_t>(grid_words(shape.type));
+    const int checked_ranks = words.spec.count_elems > data_words ? words.rank_count : 0;
+    if (refusal_.ok()) refusal_ = take(sum_, GridSum::make(shape, binding, scratch, checked_ranks));
     if (!refusal_.ok()) room_.resize(grid_blocks(static_cast<std::size_t>(shape.count)));
     return number_.has_turn() ? begin_tops() : Status();
 }
@@ -43,6 +48,7 @@ Status GridRun::begin(Stage stage, Executor& executor, const IntegerStep& step) 
     binding.reducer = classified.shape.reducer;
     binding.op = classified.shape.op;
     binding.sequence = binding_.sequence;
+    if (stage == Stage::words) binding.check = &sum_;
     if (!refusal_.ok()) binding.refusal = &refusal_;
     GRADCOLL_TRY(executor.start(binding));
     running_ = &executor;

@@ -7,6 +7,7 @@
 #include "call/anywhere/grid_sum.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/operation_numbers.hpp"
+#include "settings/settings.hpp"
 #include "ways/tree/call_decision.hpp"
 
 namespace gradcoll {
@@ -20,7 +21,7 @@ class GridRun {
     struct Keys {
         CallKey tops, words, specials;
     };
-    static Keys keys_of(ElementType type, std::int64_t count_elems);
+    static Keys keys_of(ElementType type, std::int64_t count_elems, const Settings& settings);
 
     /// Executors are idle at the start and must exist until the run has ended.
     struct Executors {

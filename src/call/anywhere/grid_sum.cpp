@@ -1,17 +1,27 @@
 #include "call/anywhere/grid_sum.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 namespace gradcoll {
 
-Result<GridSum> GridSum::make(const CallShape& shape, const Binding& binding,
-                              ScratchPool& scratch) {
+std::size_t GridSum::word_count(ElementType type, std::size_t count, bool checked) {
+    const std::size_t words = count * grid_words(type);
+    return checked ? words + grid_checks(words) * sizeof(GridCheck) / sizeof(std::int64_t) : words;
+}
+
+Result<GridSum> GridSum::make(const CallShape& shape, const Binding& binding, ScratchPool& scratch,
+                              int checked_ranks) {
     GridSum sum;
     sum.type_ = shape.type;
     sum.count_ = static_cast<std::size_t>(shape.count);
     sum.input_ = binding.input;
     sum.output_ = binding.output;
-    const std::size_t word_count = sum.count_ * grid_words(shape.type);
+    const std::size_t word_count = GridSum::word_count(shape.type, sum.count_, checked_ranks > 0);
+    sum.data_words_ = sum.count_ * grid_words(shape.type);
+    sum.checked_ranks_ = checked_ranks;
     const std::size_t words_bytes = word_count * sizeof(std::int64_t);
     const std::size_t blocks = grid_blocks(sum.count_);
     const std::size_t tops_bytes = blocks * sizeof(GridTop);
@@ -36,12 +46,12 @@ IntegerStep GridSum::words() {
     return {words_.data(), static_cast<MPI_Count>(words_.size()), MPI_INT64_T, MPI_SUM, true, this};
 }
 
-/// Counts of words are those of whole blocks, but for the last one.
+/// Counts of words are those of whole blocks, but for the last one. Check words have no elements.
 struct GridSum::Elems {
     std::size_t first, count, byte;
     Elems(const GridSum& sum, std::size_t first_word, std::size_t word_count)
-        : first(first_word / grid_words(sum.type_)),
-          count(word_count / grid_words(sum.type_)),
+        : first(std::min(first_word, sum.data_words_) / grid_words(sum.type_)),
+          count(std::min(first_word + word_count, sum.data_words_) / grid_words(sum.type_) - first),
           byte(first * element_bytes(sum.type_)) {}
     std::size_t block() const { return first / grid_block_elems; }
 };
@@ -49,19 +59,50 @@ struct GridSum::Elems {
 void GridSum::fill(std::size_t first, std::size_t count) {
     const Elems elems(*this, first, count);
     to_grid(type_, static_cast<const std::byte*>(input_) + elems.byte, elems.count,
-            &tops_[elems.block()], &words_[first]);
+            tops_.data() + elems.block(), words_.data() + first);
+    if (checked_ranks_ > 0 && elems.count > 0)
+        find_checks(checked_words(first, elems.count * grid_words(type_)), 1,
+                    &checks()[first / grid_check_words]);
+}
+
+/// Returns the words from `first` on, with their tops.
+GridWords GridSum::checked_words(std::size_t first, std::size_t count) const {
+    const std::size_t words_per_top = grid_block_elems * grid_words(type_);
+    return {words_.subspan(first, count), tops_.subspan(first / words_per_top), words_per_top};
+}
+
+/// Returns the check words, which lie behind the others.
+std::span<GridCheck> GridSum::checks() const {
+    return {reinterpret_cast<GridCheck*>(words_.data() + data_words_), grid_checks(data_words_)};
+}
+
+Status GridSum::check() const {
+    if (checked_ranks_ == 0 || lacks_sums_) return {};
+    for (std::size_t at = 0; at < checks().size(); ++at) {
+        const std::size_t first = at * grid_check_words;
+        const std::size_t count = std::min(grid_check_words, data_words_ - first);
+        GridCheck found;
+        find_checks(checked_words(first, count), checked_ranks_, &found);
+        if (found == checks()[at]) continue;
+        return {Code::corrupt,
+                fmt::format("elements {} to {} of this sum are not what was added: their check "
+                            "words differ",
+                            first / grid_words(type_), (first + count) / grid_words(type_) - 1)};
+    }
+    return {};
 }
 
 void GridSum::round(std::size_t first, std::size_t count) {
     const Elems elems(*this, first, count);
-    from_grid(type_, &words_[first], elems.count, &tops_[elems.block()],
+    from_grid(type_, words_.data() + first, elems.count, tops_.data() + elems.block(),
               static_cast<std::byte*>(output_) + elems.byte);
     is_rounded_ = true;
+    lacks_sums_ = false;
 }
 
 std::span<std::byte> GridSum::result(std::size_t first, std::size_t count) {
     const Elems elems(*this, first, count);
-    is_rounded_ = true;
+    is_rounded_ = lacks_sums_ = true;
     return {static_cast<std::byte*>(output_) + elems.byte, elems.count * element_bytes(type_)};
 }
 

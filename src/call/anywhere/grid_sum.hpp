@@ -8,6 +8,7 @@
 
 #include "mpi/request.hpp"
 #include "reduce/grid.hpp"
+#include "reduce/grid_check.hpp"
 #include "runtime/scratch_pool.hpp"
 #include "ways/way.hpp"
 
@@ -26,8 +27,9 @@ struct IntegerStep {
 
 /// A GridSum gives the steps of such a sum, one after the other: each is asked for once, when the
 /// one before has been made with all ranks. Input and output are not touched by the steps, and may
-/// be the same memory.
-class GridSum final : public PieceMaker {
+/// be the same memory. If the sum is checked (gc_check=sum), check words are added with the words,
+/// behind them.
+class GridSum final : public PieceMaker, public ResultCheck {
   public:
     /// SpecialsLie says where the second step has which elements are NaN or Inf.
     enum class SpecialsLie : std::uint8_t {
@@ -36,9 +38,12 @@ class GridSum final : public PieceMaker {
     };
 
     GridSum() = default;
-    /// Takes room for all steps, and looks at the input. Errors: out_of_memory.
+    /// Takes room for all steps, and looks at the input. `checked_ranks` make a checked sum; 0: it
+    /// is not checked. Errors: out_of_memory.
     static Result<GridSum> make(const CallShape& shape, const Binding& binding,
-                                ScratchPool& scratch);
+                                ScratchPool& scratch, int checked_ranks);
+    /// Returns how many words such a sum has, with its check words.
+    static std::size_t word_count(ElementType type, std::size_t count, bool checked);
 
     /// Returns the first step, which finds the tops of all blocks.
     IntegerStep tops();
@@ -50,6 +55,9 @@ class GridSum final : public PieceMaker {
     void fill(std::size_t first, std::size_t count) override;
     void round(std::size_t first, std::size_t count) override;
     std::span<std::byte> result(std::size_t first, std::size_t count) override;
+    /// Compares the sums of the words with those of the check words; a rank that has got the result
+    /// from another one has nothing to compare. Errors: corrupt, naming the elements.
+    Status check() const override;
     /// Writes what is left of the result when all steps have been made.
     void finish();
 
@@ -58,6 +66,8 @@ class GridSum final : public PieceMaker {
 
   private:
     struct Elems;
+    GridWords checked_words(std::size_t first, std::size_t count) const;
+    std::span<GridCheck> checks() const;
     template <class Of>
     void for_each_special_block(Of&& of) const;
 
@@ -71,6 +81,9 @@ class GridSum final : public PieceMaker {
     std::span<std::uint8_t> specials_;
     SpecialsLie lie_ = SpecialsLie::packed;
     bool is_rounded_ = false;
+    std::size_t data_words_ = 0;  ///< words but for the check words
+    int checked_ranks_ = 0;
+    bool lacks_sums_ = false;  ///< another rank has had the sums, and gave the result
 };
 
 }  // namespace gradcoll

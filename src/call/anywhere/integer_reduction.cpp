@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/failure.hpp"
 #include "reduce/grid.hpp"
 #include "reduce/ordered_keys.hpp"
 #include "reduce/reducer.hpp"
@@ -29,13 +30,24 @@ MPI_Datatype integer_of(std::size_t bytes) {
     return bytes == 4 ? MPI_INT32_T : MPI_INT64_T;
 }
 
+/// Lets all ranks know whether one of them has found its sum wrong. Errors: that of this rank, or
+/// what others hear of it.
+Status agree_on_sum(const Status& mine, int rank, const RunIntegerStep& run) {
+    constexpr std::int64_t nobody = -1;
+    std::int64_t finder = mine.ok() ? nobody : rank;
+    GRADCOLL_TRY(run({&finder, 1, MPI_INT64_T, MPI_MAX}));
+    if (!mine.ok() || finder == nobody) return mine;
+    return told({static_cast<int>(finder), Code::corrupt});
+}
+
 Status sum_on_grid(const CallShape& shape, const Binding& binding, ScratchPool& scratch,
-                   const RunIntegerStep& run) {
-    GridSum sum = GRADCOLL_VALUE(GridSum::make(shape, binding, scratch));
+                   const RunIntegerStep& run, const CheckedRanks& checked) {
+    GridSum sum = GRADCOLL_VALUE(GridSum::make(shape, binding, scratch, checked.count));
     GRADCOLL_TRY(run(sum.tops()));
     const IntegerStep specials = sum.specials(GridSum::SpecialsLie::packed);
     if (specials.count > 0) GRADCOLL_TRY(run(specials));
     GRADCOLL_TRY(run(sum.words()));
+    if (checked.count > 0) GRADCOLL_TRY(agree_on_sum(sum.check(), checked.rank, run));
     sum.finish();
     return {};
 }
@@ -84,8 +96,8 @@ Reducer reducer_at_once(CommContext& context, const Route& route, const CallShap
 }
 
 Status reduce_in_integers(const CallShape& shape, const Binding& binding, ScratchPool& scratch,
-                          const RunIntegerStep& run) {
-    if (shape.op == ReduceOp::sum) return sum_on_grid(shape, binding, scratch, run);
+                          const RunIntegerStep& run, const CheckedRanks& checked) {
+    if (shape.op == ReduceOp::sum) return sum_on_grid(shape, binding, scratch, run, checked);
     const auto count = static_cast<std::size_t>(shape.count);
     void* const output = binding.output;
     if (binding.input != output) std::memcpy(output, binding.input, shape.size_bytes());

@@ -32,14 +32,21 @@ Status refused_anywhere(PassReason reason);
 /// of one host; else an empty reducer. It is the same on all ranks.
 Reducer reducer_at_once(CommContext& context, const Route& route, const CallShape& shape);
 
+/// CheckedRanks are those of a checked sum (gc_check=sum).
+struct CheckedRanks {
+    int rank = 0;
+    int count = 0;  ///< 0: it is not checked
+};
+
 using RunIntegerStep = std::function<Status(const IntegerStep& step)>;
 
 /// Reduces a vector in host memory. Input and output of `binding` have the elements of `shape`, and
 /// may be the same. `run` makes each step, with all ranks. Integers are in memory of `scratch`.
-/// Errors: those of the steps; out_of_memory, after which this rank has made no step, and
-/// refuse_in_integers() tells the others.
+/// Sums are checked as `checked` says. Errors: those of the steps; corrupt or peer_failed, on all
+/// ranks, if a rank has a sum that cannot be right; out_of_memory, after which this rank has made
+/// no step, and refuse_in_integers() tells the others.
 Status reduce_in_integers(const CallShape& shape, const Binding& binding, ScratchPool& scratch,
-                          const RunIntegerStep& run);
+                          const RunIntegerStep& run, const CheckedRanks& checked = {});
 /// Fills the integers of a step, which are the sums already if a single rank makes it.
 Status fill(const IntegerStep& step);
 /// Makes the first step of such a reduction on a rank that takes no part: `run` refuses it.

@@ -169,7 +169,7 @@ Result<std::unique_ptr<GradientSum>> grid_work(const GC_Engine_s& engine, const 
         auto executor = GRADCOLL_VALUE(call->take_executor({}));
         return GridWork::Step{std::move(call), std::move(executor)};
     };
-    const GridRun::Keys keys = GridRun::keys_of(way.key.type, way.key.count);
+    const GridRun::Keys keys = GridRun::keys_of(way.key.type, way.key.count, engine.settings);
     GridWork::Steps steps;
     GRADCOLL_TRY(take(steps.tops, step(keys.tops)));
     GRADCOLL_TRY(take(steps.words, step(keys.words)));
