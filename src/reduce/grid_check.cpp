@@ -1,6 +1,7 @@
 #include "reduce/grid_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/hash.hpp"
@@ -8,8 +9,10 @@
 namespace gradcoll {
 namespace {
 
-constexpr std::size_t lane_count = 8;
-using Lanes [[gnu::vector_size(lane_count * sizeof(std::uint64_t))]] = std::uint64_t;
+/// A Lane has as many words as every CPU adds at once; some side by side hide how long that takes.
+using Lane [[gnu::vector_size(2 * sizeof(std::uint64_t))]] = std::uint64_t;
+constexpr std::size_t lanes_a_row = 4;
+constexpr std::size_t row_words = 2 * lanes_a_row;
 
 /// Sums hold a GridCheck while it is made: unsigned, as it wraps.
 struct Sums {
@@ -24,20 +27,22 @@ struct Sums {
 /// Adds rows of words. Adding up the sums after each row weighs the first row most, so that the
 /// weights that words have by their rows take no multiplication.
 Sums sums_of(std::span<const std::int64_t> words) {
-    const std::size_t rows = words.size() / lane_count;
-    Lanes plain{}, of_sums{};
-    for (std::size_t row = 0; row < rows; ++row) {
-        Lanes these;
-        std::memcpy(&these, words.data() + row * lane_count, sizeof these);
-        plain += these;
-        of_sums += plain;
-    }
+    const std::size_t rows = words.size() / row_words;
+    std::array<Lane, lanes_a_row> plain{}, of_sums{};
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t lane = 0; lane < lanes_a_row; ++lane) {
+            Lane these;
+            std::memcpy(&these, words.data() + row * row_words + 2 * lane, sizeof these);
+            plain[lane] += these;
+            of_sums[lane] += plain[lane];
+        }
     Sums sums;
-    for (std::size_t lane = 0; lane < lane_count; ++lane) {
-        sums.add(plain[lane], lane + 1);
-        sums.weighted += lane_count * (rows * plain[lane] - of_sums[lane]);
+    for (std::size_t i = 0; i < row_words; ++i) {
+        const std::uint64_t in_column = plain[i / 2][i % 2];
+        sums.add(in_column, i + 1);
+        sums.weighted += row_words * (rows * in_column - of_sums[i / 2][i % 2]);
     }
-    for (std::size_t i = rows * lane_count; i < words.size(); ++i)
+    for (std::size_t i = rows * row_words; i < words.size(); ++i)
         sums.add(static_cast<std::uint64_t>(words[i]), i + 1);
     return sums;
 }

@@ -41,9 +41,10 @@ class CheckedLane final : public Lane {
         if (free_.empty()) return lane_full(messages_.size());
         const std::uint32_t place = free_.back();
         Message& message = messages_[place] = {.cookie = cookie};
-        message.seal = seal_of(data, size_bytes);
         GRADCOLL_TRY(lane_->start_short_send(peer, tag, data, size_bytes, whole_bytes, 2 * place));
         free_.pop_back();
+        // The first of it is on its way by now, and the checksum takes no time of the wire's.
+        message.seal = seal_of(data, size_bytes);
         return lane_->start_send(peer, tag + seal_shift_, &message.seal, sizeof(Seal),
                                  2 * place + 1);
     }

@@ -70,5 +70,19 @@ TEST(TagLayout, ALimitBelowTheStandardIsRefused) {
     EXPECT_EQ(TagLayout::make(1000, 1).status().code(), Code::unsupported);
 }
 
+/// Of the least tags that MPI grants, half of the 128 stages are for seals, and one for outcomes.
+TEST(TagLayout, CheckedOperationsHaveHalfOfTheStages) {
+    EXPECT_TRUE(TagLayout::make(32767, TagLayout::checked_stages(63)).ok());
+    EXPECT_FALSE(TagLayout::make(32767, TagLayout::checked_stages(64)).ok());
+    for (const int limit : {32767, 131071, 8388607, 0x7fffffff}) {
+        const TagLayout tags = *TagLayout::make(limit, TagLayout::checked_stages(63));
+        EXPECT_GE(tags.outcome_stage(), 63);
+        EXPECT_LT(tags.outcome_stage() + tags.seal_shift(), static_cast<int>(tags.stage_count()));
+        const int last = tags.base(tags.sequence_count() - 1, tags.chunk_count() - 1) +
+                         tags.outcome_stage() + tags.seal_shift();
+        EXPECT_LE(last, limit);
+    }
+}
+
 }  // namespace
 }  // namespace gradcoll
