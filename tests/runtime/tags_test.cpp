@@ -70,7 +70,7 @@ TEST(TagLayout, ALimitBelowTheStandardIsRefused) {
     EXPECT_EQ(TagLayout::make(1000, 1).status().code(), Code::unsupported);
 }
 
-/// Of the least tags that MPI grants, half of the 128 stages are for seals, and one for outcomes.
+/// The least tags that MPI grants have 128 stages: half are for seals, and one is for outcomes.
 TEST(TagLayout, CheckedOperationsHaveHalfOfTheStages) {
     EXPECT_TRUE(TagLayout::make(32767, TagLayout::checked_stages(63)).ok());
     EXPECT_FALSE(TagLayout::make(32767, TagLayout::checked_stages(64)).ok());
