@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "comm/comm_watch.hpp"
+#include "comm/known_processes.hpp"
 
 int main(int argc, char** argv) {
     using namespace gradcoll;
