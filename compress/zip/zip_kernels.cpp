@@ -278,11 +278,9 @@ struct Coder {
 
 template <class Isa>
 Kernels kernels_for(ElementType type) {
-    if (type == ElementType::f16) return variable_rate_kernels<Coder<Isa, Fp16>>();
-    if (type == ElementType::bf16) return variable_rate_kernels<Coder<Isa, Bf16>>();
-    if (type == ElementType::f32) return variable_rate_kernels<Coder<Isa, Fp32>>();
-    if (type == ElementType::f64) return variable_rate_kernels<Coder<Isa, Fp64>>();
-    return {};
+    return for_float_type(type, [](auto format) {
+        return variable_rate_kernels<Coder<Isa, decltype(format)>>();
+    });
 }
 
 }  // namespace
