@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from . import kernel, network
 from .description import LabError
@@ -55,23 +56,53 @@ def _launcher_without_build(family):
     return str(folder)
 
 
-# What Open MPI and MPICH need in every lab, whoever launches the ranks: data on the links that are counted, the rest beside.
-_OPENMPI_PARAMETERS = {
-    "orte_tmpdir_base": SHARED_MEMORY,
-    "oob_tcp_if_include": network.MANAGEMENT_SUBNET,
-    "pml": "ob1",
-    "btl": "self,vader,tcp",
-    "btl_tcp_if_include": network.DATA_SUBNET,
-}
+# What ranks of Open MPI and of MPICH need in every lab, whoever launches them: data on the links that are counted.
+_OPENMPI_PARAMETERS = {"pml": "ob1", "btl_tcp_if_include": network.DATA_SUBNET}
 _MPICH_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
 # By what Debian's MPIs find each other under srun: each knows this one alone.
 _SLURM_MPI_TYPES = {"openmpi": "pmix", "mpich": "pmi2"}
 
 
-def _openmpi_arguments(places):
-    arguments = ["--host", places, "--bind-to", "none"]
-    for name, value in {"plm_rsh_agent": str(AGENT), "plm_rsh_no_tree_spawn": "1", **_OPENMPI_PARAMETERS}.items():
+class _OpenMpi(NamedTuple):
+    """How one generation of Open MPI is told what it needs beside the ranks' parameters: all but data goes beside the links."""
+    option: str  # of mpirun, for parameters of the launcher
+    prefix: str  # of variables that have them
+    folder: str
+    interfaces: str
+    agent: str
+    no_tree_spawn: str
+    memory: str  # BTL of ranks on one host
+    binding: tuple
+
+    def of_ranks(self):
+        return {**_OPENMPI_PARAMETERS, "btl": f"self,{self.memory},tcp"}
+
+    def of_launcher(self):
+        return {self.folder: SHARED_MEMORY, self.interfaces: network.MANAGEMENT_SUBNET}
+
+
+_OPENMPI_4 = _OpenMpi("--mca", "OMPI_MCA_", "orte_tmpdir_base", "oob_tcp_if_include", "plm_rsh_agent", "plm_rsh_no_tree_spawn",
+                      "vader", ("--bind-to", "none"))
+# Its launcher is PRRTE. scripts/mpirun has it bind nothing, and it takes no option twice.
+_OPENMPI_5 = _OpenMpi("--prtemca", "PRTE_MCA_", "prte_tmpdir_base", "prte_if_include", "plm_ssh_agent", "plm_ssh_no_tree_spawn", "sm", ())
+
+
+def _openmpi(build):
+    """The generation that a build is for, or that of the system's mpirun."""
+    launcher = (_recorded_launcher(build) if build else {}).get("launcher", "mpirun.openmpi")
+    try:
+        said = subprocess.run([launcher, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    except OSError as error:
+        raise LabError(f"{launcher}: {error.strerror}") from None
+    return _OPENMPI_4 if " 4." in said.partition("\n")[0] else _OPENMPI_5
+
+
+def _openmpi_arguments(places, openmpi):
+    arguments = ["--host", places, *openmpi.binding]
+    for name, value in {openmpi.agent: str(AGENT), openmpi.no_tree_spawn: "1", **openmpi.of_launcher()}.items():
+        arguments += [openmpi.option, name, value]
+    for name, value in openmpi.of_ranks().items():
         arguments += ["--mca", name, value]
     return arguments
 
@@ -81,10 +112,10 @@ def _mpich_arguments(places):
     return ["-launcher", "rsh", "-launcher-exec", str(AGENT), "-iface", network.MANAGEMENT_DEVICE, "-hosts", places]
 
 
-def mpirun_command(family, where, arguments):
+def mpirun_command(build, family, where, arguments):
     """The command line for the head. `where`: ranks_by_host()."""
     places = ",".join(f"{host.name}:{count}" for host, count in where)
-    family_arguments = _openmpi_arguments(places) if family == "openmpi" else _mpich_arguments(places)
+    family_arguments = _openmpi_arguments(places, _openmpi(build)) if family == "openmpi" else _mpich_arguments(places)
     ours, theirs = [str(ROOT / "scripts" / "mpirun")], list(arguments)
     if theirs[:1] == ["--preload"]:
         ours += theirs[:2]
@@ -150,14 +181,18 @@ def run(lab, wanted_mpi, where, arguments, time_limit_s):
     def choose_launcher():
         os.environ["GRADCOLL_BUILD"] = build or _launcher_without_build(family)
 
-    return run_at_head(lab, mpirun_command(family, where, arguments), time_limit_s, choose_launcher)
+    return run_at_head(lab, mpirun_command(build, family, where, arguments), time_limit_s, choose_launcher)
 
 
-def _slurm_environment(family):
-    """What srun, and mpirun where salloc runs it, hand on to the ranks of both MPIs; and how those of this one find each other."""
-    parameters = {**_OPENMPI_PARAMETERS, "mpi_yield_when_idle": "1"}
-    return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **_MPICH_ENVIRONMENT,
-            "HYDRA_IFACE": network.MANAGEMENT_DEVICE, "SLURM_MPI_TYPE": _SLURM_MPI_TYPES[family]}
+def _slurm_environment(build, family):
+    """What srun, and mpirun where salloc runs it, hand on to the ranks of this MPI; and how those find each other."""
+    shared = {"HYDRA_IFACE": network.MANAGEMENT_DEVICE, "SLURM_MPI_TYPE": _SLURM_MPI_TYPES[family]}
+    if family == "mpich":
+        return {**_MPICH_ENVIRONMENT, **shared}
+    openmpi = _openmpi(build)
+    ranks = {**openmpi.of_ranks(), "mpi_yield_when_idle": "1"}
+    return {**{f"OMPI_MCA_{name}": value for name, value in ranks.items()},
+            **{f"{openmpi.prefix}{name}": value for name, value in openmpi.of_launcher().items()}, **shared}
 
 
 def run_under_slurm(lab, wanted_mpi, command, time_limit_s):
@@ -167,7 +202,7 @@ def run_under_slurm(lab, wanted_mpi, command, time_limit_s):
     build, family = choose_build(wanted_mpi)
 
     def choose():
-        os.environ.update(_slurm_environment(family), GRADCOLL_BUILD=build or _launcher_without_build(family))
+        os.environ.update(_slurm_environment(build, family), GRADCOLL_BUILD=build or _launcher_without_build(family))
 
     # An srun that is asked to end takes its job along; a job outlives one that is killed.
     ask = ["timeout", f"--kill-after={_SECONDS_TO_END}"] + (["--foreground"] if sys.stdin.isatty() else [])
