@@ -55,6 +55,13 @@ class Test(unittest.TestCase):
         self.assertEqual([bool(re.search(left_out, name)) for name in ("compress.codec_contract", "shim.cost.c", "compress.codec_id")],
                          [True, True, False])
 
+    def test_most_leaves_long_ones_out(self):
+        for words, preset in (([], "release"), (["mpich"], "mpich")):
+            _, _, called = self.run_test("--most", *words, "-L", "mpi")
+            found = re.search(rf"^ctest --preset {preset} --parallel \d+ -E (\S+) -L mpi$", "\n".join(called), re.MULTILINE)
+            self.assertEqual([bool(re.search(found[1], name)) for name in ("soak.exact.np3", "preload.comms.np3", "preload.types.np3", "call.faults")],
+                             [True, True, False, False])
+
     def test_all_goes_on_after_a_failure_and_sums_up(self):
         status, said, called = self.run_test("all")
         self.assertEqual(status, 1)
@@ -66,7 +73,7 @@ class Test(unittest.TestCase):
         self.assertEqual([line for line in summary if line[1] != "passed"], [("test mpich", "FAILED"), ("check packages", "left out")])
 
     def test_other_words_are_refused(self):
-        for arguments in (["quik"], ["all", "-L", "unit"]):
+        for arguments in (["quik"], ["all", "-L", "unit"], ["--most", "all"], ["--most", "quick"]):
             status, said, called = self.run_test(*arguments)
             self.assertEqual((status, called), (2, []))
             self.assertIn("scripts/test: ", said)
