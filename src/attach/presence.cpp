@@ -152,6 +152,16 @@ bool settle_on_host(MPI_Comm comm, AttachAccount& account, const Standing& stand
     return false;
 }
 
+/// Leaves a communicator of two jobs to MPI: what a launcher hands to a job's ranks need not reach
+/// those that they start, and nobody can look for the notes of another job. Returns false.
+bool pass_with_another_job(MPI_Comm comm, AttachAccount& account) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    say_that_calls_pass(comm, rank == 0, "it has ranks of another job, which may lack the library");
+    account.give_up(PassReason::ranks_differ);
+    return false;
+}
+
 // ---- ranks of several hosts
 
 /// MetGroups holds groups whose ranks have met, none of which has threads that make calls at the
@@ -264,11 +274,11 @@ Status try_to_meet(MPI_Comm comm) {
         (*account)->pass_reason() == PassReason::ranks_differ)
         return {};
     const std::vector<int> ranks = world_ranks_of(comm);
-    // Processes of another job know nothing of these, and these know nothing of them.
-    if (ranks.empty() || met_groups().include(ranks)) {
+    if (ranks.empty())
+        pass_with_another_job(comm, **account);
+    else if (met_groups().include(ranks))
         (*account)->note_met();
-        return {};
-    }
+    if (ranks.empty() || (*account)->has_met()) return {};
     return meet_on_hosts(comm, **account, ranks);
 }
 
@@ -303,10 +313,12 @@ void presence_check_has_begun() {
 bool all_answer_alike(MPI_Comm comm, AttachAccount& account) {
     if (account.has_met()) return true;
     if (account.pass_reason() == PassReason::ranks_differ) return false;
-    if (!presence_check().is_one_host()) return !meetings_are_wanted();
-    if (whole_host_is_alike()) return true;
     const std::vector<int> ranks = world_ranks_of(comm);
-    return ranks.empty() || settle_on_host(comm, account, standing_of(ranks));
+    if (ranks.empty()) return pass_with_another_job(comm, account);
+    if (!presence_check().is_one_host()) return !meetings_are_wanted();
+    if (!whole_host_is_alike()) return settle_on_host(comm, account, standing_of(ranks));
+    account.note_met();
+    return true;
 }
 
 std::vector<int> places_of_meeting(const std::vector<int>& ranks) {

@@ -1,8 +1,8 @@
 /* tests/preload/spawned.c - a job that starts another one: calls between the two, on what they
  * merge to, and on each one's own communicators give what MPI says. With -DOWN_CALLS the same by
- * GC_ calls, of a program that is linked with the library. Argument: how many ranks are started;
- * 0: none, the two halves of the job are taken for jobs. Exit status 77: the MPI library cannot
- * start any.
+ * GC_ calls, of a program that is linked with the library. Arguments: how many ranks are started;
+ * 0: none, the two halves of the job are taken for jobs; `plain`: they get no preload, as under
+ * launchers that keep it from them. Exit status 77: the MPI library cannot start any.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -110,10 +110,12 @@ static int halves(MPI_Comm* inter) {
     return is_upper;
 }
 
-static int started(const char* program, int ranks, MPI_Comm* inter) {
+static int started(char* program, int ranks, int is_plain, MPI_Comm* inter) {
+    char* without[] = {"-u", "LD_PRELOAD", program, NULL};
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const int code = MPI_Comm_spawn(program, MPI_ARGV_NULL, ranks, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
-                                    inter, MPI_ERRCODES_IGNORE);
+    const int code =
+        MPI_Comm_spawn(is_plain ? "env" : program, is_plain ? without : MPI_ARGV_NULL, ranks,
+                       MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, MPI_ERRCODES_IGNORE);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     return code == MPI_SUCCESS;
 }
@@ -126,7 +128,7 @@ int main(int argc, char** argv) {
     calls_within(MPI_COMM_WORLD, "call of one job");
     MPI_Comm_get_parent(&inter);
     int is_other = inter != MPI_COMM_NULL;
-    if (!is_other && ranks > 0 && !started(argv[0], ranks, &inter)) {
+    if (!is_other && ranks > 0 && !started(argv[0], ranks, argc > 2, &inter)) {
         MPI_Finalize();
         return 77;
     }
