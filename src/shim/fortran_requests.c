@@ -208,6 +208,24 @@ static SLOW_HALF void mpi_comm_idup_with_info_named(Name name, const int* comm, 
 DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO,
                  mpi_comm_idup_with_info_named, (comm, info, newcomm, request, ierror),
                  const int* comm, const int* info, int* newcomm, int* request, int* ierror)
+
+#if GC_OPENMPI_FORTRAN
+typedef void From_group(F_FROM_GROUP_PARAMETERS);
+
+static SLOW_HALF void mpi_comm_create_from_group_named(Name name, F_FROM_GROUP_PARAMETERS) {
+    int mark = 0;
+    int* const code = ierror != NULL ? ierror : &mark;
+    const GC_Interposer_table* const core = enter_ungated(&mark);
+    ((From_group*)next_of(name))(group, stringtag, info, errhandler, newcomm, code, length);
+    if (core != NULL && *code == 0)
+        core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info));
+    leave(core);
+}
+DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_create_from_group, MPI_COMM_CREATE_FROM_GROUP,
+                 mpi_comm_create_from_group_named,
+                 (group, stringtag, info, errhandler, newcomm, ierror, length),
+                 F_FROM_GROUP_PARAMETERS)
+#endif
 #endif
 
 GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, passes(GC_CALL_BARRIER, 0), (const int* comm, int* ierror),

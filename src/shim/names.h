@@ -7,6 +7,7 @@
 #ifndef GRADCOLL_SHIM_NAMES_H
 #define GRADCOLL_SHIM_NAMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/interposer_table.h"
@@ -97,6 +98,10 @@
     const int *comm, const int *indegree, const int *sources, const int *source_weights, \
         const int *outdegree, const int *destinations, const int *destination_weights,   \
         const int *info, const int *reorder, int *newcomm
+/* The length of the text comes last, and by value. */
+#define F_FROM_GROUP_PARAMETERS                                                                    \
+    const int *group, const char *stringtag, const int *info, const int *errhandler, int *newcomm, \
+        int *ierror, size_t length
 
 /* Compilers write one Fortran name in these ways: the name of module mpi_f08, and, where these do
  * not lead to the C names, those of mpif.h and module mpi. */

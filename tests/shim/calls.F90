@@ -33,9 +33,6 @@ program calls
 #ifdef STYLE_MPIF
   include 'mpif.h'
 #endif
-#ifndef STYLE_F08
-  external :: ALLREDUCE_INIT
-#endif
   integer, parameter :: small = 4, large = 1000, most_ranks = 64
   double precision, save :: send(large * most_ranks), sums(large * most_ranks)
   integer :: rank, ranks, wrong, level
