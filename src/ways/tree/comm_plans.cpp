@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
+#include "base/small_stack.hpp"
 #include "comm/started_calls.hpp"
 #include "runtime/tags.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -126,7 +127,10 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
         facts.reader = devices_->reader();
         facts.among_devices = devices_->any_in_use();
     }
-    return PlannedCall::make(facts, settings, key);
+    // Planning goes deep, where a thread of the program may have little stack left.
+    Result<std::shared_ptr<PlannedCall>> call = std::shared_ptr<PlannedCall>();
+    run_with_room_on_stack([&] { call = PlannedCall::make(facts, settings, key); });
+    return call;
 }
 
 void CommPlans::make_room_in_cache() {
