@@ -290,6 +290,16 @@ def allreduce_hook(state: State, bucket: dist.GradBucket) -> torch.futures.Futur
     return future
 
 
+def _open_store(*place: Any, **arguments: Any) -> dist.TCPStore:
+    """A store by libuv, which torch takes by itself from 2.4 on, or, where it was built without that, as Debian's, the other one."""
+    try:
+        return dist.TCPStore(*place, **arguments)
+    except RuntimeError as error:
+        if "libuv" not in str(error):
+            raise
+        return dist.TCPStore(*place, **arguments, use_libuv=False)
+
+
 def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any) -> None:
     """torch.distributed.init_process_group with the ranks of `comm`. Collective.
 
@@ -301,7 +311,7 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
     store, port, failure = None, 0, None
     if comm.rank == 0:
         try:
-            store = dist.TCPStore(host, 0, comm.size, True, wait_for_workers=False)
+            store = _open_store(host, 0, comm.size, True, wait_for_workers=False)
             port = store.port
         except (OSError, RuntimeError) as error:
             failure = str(error)
@@ -309,7 +319,7 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
     if failure is not None:
         raise RuntimeError(f"the store of the process group cannot be opened on rank 0: {failure}")
     if store is None:
-        store = dist.TCPStore(host, port, comm.size, False)
+        store = _open_store(host, port, comm.size, False)
     use(comm)
     dist.init_process_group(backend, store=store, rank=comm.rank, world_size=comm.size, **arguments)
 
