@@ -5,9 +5,9 @@ import time
 import unittest
 from unittest import mock
 
-from support import MPI, WORLD, is_same_on_all_ranks, main, torch_or_skip
+from support import MPI, WORLD, backend_or_skip, is_same_on_all_ranks, main
 
-torch = torch_or_skip()
+torch = backend_or_skip()
 import torch.distributed as dist  # noqa: E402
 from torch._C import _distributed_c10d as c10d  # noqa: E402
 

@@ -7,9 +7,9 @@ import unittest
 import warnings
 from unittest import mock
 
-from support import WORLD, main, torch_or_skip
+from support import WORLD, backend_or_skip, main
 
-torch = torch_or_skip()
+torch = backend_or_skip()
 import torch.distributed as dist  # noqa: E402
 from torch.nn.parallel import DistributedDataParallel  # noqa: E402
 
