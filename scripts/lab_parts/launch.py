@@ -79,7 +79,8 @@ class _OpenMpi(NamedTuple):
         return {**_OPENMPI_PARAMETERS, "btl": f"self,{self.memory},tcp"}
 
     def of_launcher(self):
-        return {self.folder: SHARED_MEMORY, self.interfaces: network.MANAGEMENT_SUBNET}
+        # Each run has its own folder: its mpirun always has process number 2, by which PRRTE names what a killed one leaves.
+        return {self.folder: f"{SHARED_MEMORY}/run{os.getpid()}", self.interfaces: network.MANAGEMENT_SUBNET}
 
 
 _OPENMPI_4 = _OpenMpi("--mca", "OMPI_MCA_", "orte_tmpdir_base", "oob_tcp_if_include", "plm_rsh_agent", "plm_rsh_no_tree_spawn",
