@@ -209,7 +209,6 @@ DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO,
                  mpi_comm_idup_with_info_named, (comm, info, newcomm, request, ierror),
                  const int* comm, const int* info, int* newcomm, int* request, int* ierror)
 
-#if GC_OPENMPI_FORTRAN
 typedef void From_group(F_FROM_GROUP_PARAMETERS);
 
 static SLOW_HALF void mpi_comm_create_from_group_named(Name name, F_FROM_GROUP_PARAMETERS) {
@@ -225,7 +224,6 @@ DEFINE_SPELLINGS(GC_MANGLINGS, mpi_comm_create_from_group, MPI_COMM_CREATE_FROM_
                  mpi_comm_create_from_group_named,
                  (group, stringtag, info, errhandler, newcomm, ierror, length),
                  F_FROM_GROUP_PARAMETERS)
-#endif
 #endif
 
 GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, passes(GC_CALL_BARRIER, 0), (const int* comm, int* ierror),
