@@ -77,7 +77,7 @@ std::string Agreement::run_step(int rank) {
             Circle circle =
                 by_hosts_ ? circle_of_hosts(tree_, rank) : flat_circle(rank, tree_.rank_count());
             GRADCOLL_TRY(take(member->negotiation,
-                              Negotiation::make(member->channel, std::move(circle), 0)));
+                              Negotiation::make(member->channel, std::move(circle), 0, false)));
         }
         Negotiation& negotiation = *member->negotiation;
         const std::uint64_t told_before = negotiation.bytes_sent();
