@@ -278,9 +278,8 @@ struct Coder {
 
 template <class Isa>
 Kernels kernels_for(ElementType type) {
-    return for_float_type(type, [](auto format) {
-        return variable_rate_kernels<Coder<Isa, decltype(format)>>();
-    });
+    return for_float_type(
+        type, [](auto format) { return variable_rate_kernels<Coder<Isa, decltype(format)>>(); });
 }
 
 }  // namespace
