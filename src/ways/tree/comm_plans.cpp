@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
-#include "base/small_stack.hpp"
+#include "base/spare_room.hpp"
 #include "comm/started_calls.hpp"
 #include "runtime/tags.hpp"
 #include "transport/routed/make_channel.hpp"
