@@ -53,8 +53,10 @@ void Subject::apply(const Options& options) {
     };
     set(true);  // without a tolerance, codecs that need one are refused
     accept(GC_Comm_set_codec(comm_, codec_.c_str()), "--codec " + codec_);
-    // A user who names a codec wants to see what it does, even if it does not pay.
-    accept(GC_Comm_set_option(comm_, "gc_compress_if", "always"), "gc_compress_if=always");
+    // A user who names a codec wants to see what it does, even if it does not pay. Exact sums are
+    // those of users who set nothing.
+    if (codec_ != "exact")
+        accept(GC_Comm_set_option(comm_, "gc_compress_if", "always"), "gc_compress_if=always");
     set(false);
 }
 
