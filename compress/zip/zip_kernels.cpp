@@ -2,6 +2,7 @@
 // for each (gradcoll_kernels).
 #include <cstring>
 
+#include "compress/feedback/feedback.hpp"
 #include "compress/kernels.hpp"
 #include "compress/lanes/variable_rate.hpp"
 #include "compress/zip/zip_block.hpp"
@@ -243,7 +244,12 @@ struct Coder {
                               std::byte* out, const Told&) {
         Encoder<Isa, Bits> encoder;
         if constexpr (with_residual)
-            add_residual(in, residual, elems, encoder.elements());
+            encode_elements_with_residual<Lanes>(
+                [in](auto lanes, std::size_t i) {
+                    using L = decltype(lanes);
+                    return L::widen(L::load(element_at<Bits>(in, i)));
+                },
+                residual, elems, reinterpret_cast<std::byte*>(encoder.elements()));
         else
             std::memcpy(encoder.elements(), in, elems * sizeof(Bits));
         return encoder.encode(elems, out);
@@ -257,22 +263,6 @@ struct Coder {
             step(lanes, i, decltype(lanes)::load(words + i));
         });
         return true;
-    }
-
-  private:
-    /// Sets the elements to input and residual, rounded; the residual becomes what that took off.
-    static void add_residual(const std::byte* in, std::byte* residual, std::size_t elems,
-                             Bits* elements) {
-        using Wide = typename Format::Wide;
-        for_lanes<Lanes>(elems, [=](auto lanes, std::size_t i) {
-            using L = decltype(lanes);
-            std::byte* const rest = residual + i * sizeof(Wide);
-            const auto wanted =
-                L::add(L::widen(L::load(in + i * sizeof(Bits))), L::load_wide(rest));
-            const auto sent = L::narrow(wanted);
-            L::store(elements + i, sent);
-            L::store_wide(rest, L::finite_or_zero(L::subtract(wanted, L::widen(sent))));
-        });
     }
 };
 

@@ -42,8 +42,8 @@ class TagLayout {
     int chunk_count() const { return 1 << chunk_bits_; }
     std::uint32_t stage_count() const { return 1U << stage_bits_; }
 
-    // Of the stages of checked operations the first half is for messages, the last of these for
-    // their outcome, and the second half for what seals them (transport/checked_lane.hpp).
+    // Checked operations have twice the stages: the first half is for messages, its last one for
+    // the outcome, and the second half for what seals them (transport/checked_lane.hpp).
     static constexpr std::uint32_t checked_stages(std::uint32_t stages) { return 2 * (stages + 1); }
     int seal_shift() const { return 1 << (stage_bits_ - 1); }
     int outcome_stage() const { return seal_shift() - 1; }
