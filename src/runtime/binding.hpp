@@ -6,19 +6,11 @@
 #include <span>
 
 #include "base/status.hpp"
+#include "memory/vector_part.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/operation_numbers.hpp"
 
 namespace gradcoll {
-
-/// A VectorPart says where some elements of a vector are that does not lie in one piece. Where
-/// input and output are the same memory, the part is in place.
-struct VectorPart {
-    std::int64_t begin_elem = 0;  ///< the first of them; they end where the next part begins
-    const std::byte* input = nullptr;
-    std::byte* output = nullptr;
-    std::byte* residual = nullptr;  ///< one value for each element, or null
-};
 
 /// A ResultCheck knows more of a result than its messages do.
 class ResultCheck {

@@ -22,16 +22,9 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
                 static_cast<std::size_t>(first) * residual_elem_bytes_;
 }
 
-/// Returns the part with an element of the whole vector.
-const VectorPart& ChunkView::part_of(std::int64_t elem) const {
-    return *std::prev(std::upper_bound(
-        parts_.begin(), parts_.end(), elem,
-        [](std::int64_t at, const VectorPart& part) { return at < part.begin_elem; }));
-}
-
 std::int64_t ChunkView::piece_end(Range range) const {
     if (parts_.empty()) return range.end;
-    const VectorPart& part = part_of(output_shift_elems_ + range.begin);
+    const VectorPart& part = part_with(parts_, output_shift_elems_ + range.begin);
     if (&part == &parts_.back()) return range.end;
     return std::min(range.end, (&part + 1)->begin_elem - output_shift_elems_);
 }
@@ -46,13 +39,13 @@ const std::byte* ChunkView::source(Slot slot, Range range) const {
     if (slot.where() != Space::input) return target(slot, range);
     const std::int64_t elem = input_shift_elems_ + range.begin;
     if (parts_.empty()) return input_ + offset(elem);
-    const VectorPart& part = part_of(elem);
+    const VectorPart& part = part_with(parts_, elem);
     return part.input + offset(elem - part.begin_elem);
 }
 
 std::byte* ChunkView::output(std::int64_t elem) const {
     if (parts_.empty()) return output_ + offset(elem);
-    const VectorPart& part = part_of(elem);
+    const VectorPart& part = part_with(parts_, elem);
     return part.output + offset(elem - part.begin_elem);
 }
 
@@ -86,7 +79,7 @@ MessageBytes ChunkView::message(const Step& step) const {
 std::byte* ChunkView::residual(std::int64_t place, std::int64_t elem) const {
     if (!parts_.empty()) {
         const std::int64_t in_vector = output_shift_elems_ + elem;
-        const VectorPart& part = part_of(in_vector);
+        const VectorPart& part = part_with(parts_, in_vector);
         if (!part.residual) return nullptr;
         return part.residual +
                static_cast<std::size_t>(in_vector - part.begin_elem) * residual_elem_bytes_;

@@ -61,7 +61,6 @@ class ChunkView {
         return elem * static_cast<std::ptrdiff_t>(elem_bytes_);
     }
 
-    const VectorPart& part_of(std::int64_t elem) const;
     std::byte* output(std::int64_t elem) const;
 
     const Schedule* schedule_ = nullptr;

@@ -63,8 +63,9 @@ Result<Progress> GridWork::advance() {
 Status HostWork::start() {
     CallShape shape = shape_;
     if (way.on_grid) shape.reducer = grid_reducer(shape.type);
-    operation_ = context_.one_host().begin_allreduce(binding_of(arguments_, shape), shape,
-                                                     CallKind::submitted);
+    Binding binding = this->binding();
+    binding.reducer = shape.reducer;
+    operation_ = context_.one_host().begin_allreduce(binding, shape, CallKind::submitted);
     return {};
 }
 

@@ -246,7 +246,7 @@ Result<std::unique_ptr<PackedSum>> packed_sum(const GC_Engine_s& engine, const G
         return std::make_unique<PackedSum>(std::move(work), shape, layout);
     };
     if (way.goes(one_host_way()))
-        return made(std::make_unique<HostWork>(context), PackLayout::in_buffer);
+        return made(std::make_unique<HostWork>(context), PackLayout::scattered);
     if (!plans_itself(engine, way))
         return made(GRADCOLL_VALUE(hosts_work(engine, nullptr, nullptr)), PackLayout::in_buffer);
     CommPlans& plans = way.goes(hosts_way()) ? engine.hosts->plans() : context.plans();

@@ -97,9 +97,34 @@ bool OneHostAllreduce::streams(const OneHostCall& call) const {
     return call.bytes() >= choices_.stream_min_bytes;
 }
 
+/// Copies these elements into a slot of this rank.
+void OneHostAllreduce::copy_in(const OneHostCall& call, std::size_t begin, std::size_t elems,
+                               std::byte* slot, PieceStores& stores) const {
+    const std::size_t elem_bytes = call.reducer.element_bytes;
+    call.for_stretches(begin, elems,
+                       [&](const std::byte* input, std::byte*, std::size_t first, std::size_t run) {
+                           stores.copy_in(slot + first * elem_bytes, input, run * elem_bytes);
+                       });
+}
+
+/// Combines these elements, of which slot_of(rank) has those of every other rank.
+template <class SlotOf>
+void OneHostAllreduce::combine(const OneHostCall& call, std::size_t begin, std::size_t elems,
+                               SlotOf slot_of, PieceStores& stores) {
+    const auto combine_stretch = [&](const std::byte* input, std::byte* output, std::size_t first,
+                                     std::size_t run) {
+        const std::size_t offset = first * call.reducer.element_bytes;
+        const Sources& sources =
+            sources_at([&](int rank) { return slot_of(rank) + offset; }, input);
+        reduce_many(call.reducer, sources, output, run, false);
+    };
+    stores.timed([&] { call.for_stretches(begin, elems, combine_stretch); });
+    stores.end();
+}
+
 Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
     PieceStores stores(group_, call.bytes());
-    stores.copy_in(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    copy_in(call, 0, call.count, group_.inline_slot(group_.rank()), stores);
     group_.announce(1);
     group_.wait_for_all(1);
     return combine_inline(call, stores);
@@ -107,7 +132,7 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
 
 Steps OneHostAllreduce::started_flat_inline(OneHostCall call) {
     PieceStores stores(group_, call.bytes());
-    stores.copy_in(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    copy_in(call, 0, call.count, group_.inline_slot(group_.rank()), stores);
     group_.announce(1);
     co_await all_at(1);
     co_return combine_inline(call, stores);
@@ -115,10 +140,8 @@ Steps OneHostAllreduce::started_flat_inline(OneHostCall call) {
 
 Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& stores) {
     GRADCOLL_TRY(group_.check_alike_or_leave());
-    const Sources& sources =
-        sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
-    stores.timed([&] { reduce_many(call.reducer, sources, call.output, call.count, false); });
-    stores.end();
+    combine(
+        call, 0, call.count, [this](int rank) { return group_.inline_slot(rank); }, stores);
     return {};
 }
 
@@ -128,8 +151,6 @@ Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& st
 Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
                         group_.block_bytes(), call.reducer.together_elems);
-    const auto* const input = static_cast<const std::byte*>(call.input);
-    auto* const output = static_cast<std::byte*>(call.output);
     PieceStores stores;
     PieceStores next;
     co_await blocks_free();
@@ -137,8 +158,8 @@ Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
         stores = next;
         if (piece < pieces.count()) {
             next = PieceStores(group_, pieces.bytes(piece));
-            next.copy_in(group_.piece_slot(group_.rank(), pieces, piece),
-                         input + pieces.offset(piece), pieces.bytes(piece));
+            copy_in(call, pieces.begin(piece), pieces.elems(piece),
+                    group_.piece_slot(group_.rank(), pieces, piece), next);
             group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
         if (piece == 0) continue;
@@ -146,14 +167,9 @@ Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
         co_await all_at(static_cast<std::uint32_t>(piece));
         if (ready == 0)
             if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
-        const Sources& sources =
-            sources_at([&](int rank) { return group_.piece_slot(rank, pieces, ready); },
-                       input + pieces.offset(ready));
-        stores.timed([&] {
-            reduce_many(call.reducer, sources, output + pieces.offset(ready), pieces.elems(ready),
-                        false);
-        });
-        stores.end();
+        combine(
+            call, pieces.begin(ready), pieces.elems(ready),
+            [&](int rank) { return group_.piece_slot(rank, pieces, ready); }, stores);
     }
     group_.end_blocks(pieces.blocks());
     co_return Status();

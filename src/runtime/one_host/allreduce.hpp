@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/round.hpp"
 #include "base/status.hpp"
+#include "memory/vector_part.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/one_host/piece_stores.hpp"
 #include "runtime/one_host/segment_group.hpp"
@@ -25,9 +27,38 @@ struct OneHostCall {
     Reducer reducer;
     std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
     bool costly = false;  ///< whether combining takes longer than copying; the same on all ranks
+    /// If this is not empty, an allreduce's vector lies in these parts, one after the other;
+    /// `input` and `output` are not used then. The reducer takes elements one by one.
+    std::span<const VectorPart> parts = {};
 
     std::size_t bytes() const { return count * reducer.element_bytes; }
+    bool wants_result() const { return output != nullptr || !parts.empty(); }
+    /// Calls run(input, output, first, elems) for each stretch of these elements that lies in one
+    /// piece of memory; `first` counts from `begin`.
+    template <class Run>
+    void for_stretches(std::size_t begin, std::size_t elems, Run&& run) const;
 };
+
+template <class Run>
+void OneHostCall::for_stretches(std::size_t begin, std::size_t elems, Run&& run) const {
+    const std::size_t elem_bytes = reducer.element_bytes;
+    if (parts.empty()) {
+        auto* const out = static_cast<std::byte*>(output);
+        run(static_cast<const std::byte*>(input) + begin * elem_bytes,
+            out != nullptr ? out + begin * elem_bytes : nullptr, std::size_t{0}, elems);
+        return;
+    }
+    const VectorPart* part = &part_with(parts, static_cast<std::int64_t>(begin));
+    for (std::size_t done = 0; done < elems; ++part) {
+        const std::size_t at = begin + done;
+        const bool is_last = part == &parts.back();
+        const std::size_t end = is_last ? count : static_cast<std::size_t>(part[1].begin_elem);
+        const std::size_t taken = std::min(end - at, elems - done);
+        const std::size_t offset = (at - static_cast<std::size_t>(part->begin_elem)) * elem_bytes;
+        run(part->input + offset, part->output + offset, done, taken);
+        done += taken;
+    }
+}
 
 /// CallBlocks cuts a vector into blocks of equal size but for the last, of whole cache lines for
 /// each of `pieces`. There is at least one block, which may be empty. There are as few blocks as
@@ -35,10 +66,7 @@ struct OneHostCall {
 class CallBlocks {
   public:
     CallBlocks(const OneHostCall& call, std::size_t block_bytes, int pieces)
-        : input_(static_cast<const std::byte*>(call.input)),
-          output_(static_cast<std::byte*>(call.output)),
-          elem_bytes_(call.reducer.element_bytes),
-          total_elems_(call.count) {
+        : elem_bytes_(call.reducer.element_bytes), total_elems_(call.count) {
         const auto ranks = static_cast<std::size_t>(pieces);
         const std::size_t line_elems =
             std::max({std::size_t{1}, line_bytes / elem_bytes_, call.reducer.together_elems});
@@ -53,33 +81,25 @@ class CallBlocks {
     }
 
     std::size_t count() const { return count_; }
+    /// Returns the first element of a block.
+    std::size_t begin(std::size_t block) const { return block * block_elems_; }
     std::size_t elems(std::size_t block) const {
-        return std::min(block_elems_, total_elems_ - block * block_elems_);
+        return std::min(block_elems_, total_elems_ - begin(block));
     }
     std::size_t bytes(std::size_t block) const { return elems(block) * elem_bytes_; }
-    const std::byte* input(std::size_t block) const { return input_ + offset(block); }
-    std::byte* output(std::size_t block) const { return output_ + offset(block); }
 
-    /// Returns where the piece of a rank lies in a block, in the slots of ranks as in the vector.
-    std::size_t piece_offset(std::size_t block, int rank) const {
-        return piece_begin(block, rank) * elem_bytes_;
+    /// Returns the first element of a rank's piece, counted from the begin of the block. It lies
+    /// there in the slots of ranks, too.
+    std::size_t piece_begin(std::size_t block, int rank) const {
+        return std::min(static_cast<std::size_t>(rank) * piece_elems_, elems(block));
     }
     std::size_t piece_elems(std::size_t block, int rank) const {
         return piece_begin(block, rank + 1) - piece_begin(block, rank);
     }
-    std::size_t piece_bytes(std::size_t block, int rank) const {
-        return piece_elems(block, rank) * elem_bytes_;
-    }
 
   private:
     static constexpr std::size_t line_bytes = 64;
-    std::size_t offset(std::size_t block) const { return block * block_elems_ * elem_bytes_; }
-    std::size_t piece_begin(std::size_t block, int rank) const {
-        return std::min(static_cast<std::size_t>(rank) * piece_elems_, elems(block));
-    }
 
-    const std::byte* input_;
-    std::byte* output_;
     std::size_t elem_bytes_;
     std::size_t total_elems_;
     std::size_t piece_elems_;
@@ -142,6 +162,11 @@ class OneHostAllreduce final : public Startable {
 
   private:
     Status flat_inline(const OneHostCall& call);
+    void copy_in(const OneHostCall& call, std::size_t begin, std::size_t elems, std::byte* slot,
+                 PieceStores& stores) const;
+    template <class SlotOf>
+    void combine(const OneHostCall& call, std::size_t begin, std::size_t elems, SlotOf slot_of,
+                 PieceStores& stores);
     Status combine_inline(const OneHostCall& call, PieceStores& stores);
     Status tree(const OneHostCall& call);
     Steps steps_of_started() override;
@@ -152,7 +177,8 @@ class OneHostAllreduce final : public Startable {
         return is_flat(call) ? flat_in_blocks(call) : split(call);
     }
 
-    void copy_pieces_in(const CallBlocks& blocks, std::size_t block, PieceStores& stores);
+    void copy_pieces_in(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
+                        PieceStores& stores);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
                        PieceStores& stores);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);

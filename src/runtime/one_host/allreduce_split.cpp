@@ -7,26 +7,34 @@
 
 namespace gradcoll {
 
-void OneHostAllreduce::copy_pieces_in(const CallBlocks& blocks, std::size_t block,
-                                      PieceStores& stores) {
+/// Copies in what other ranks combine.
+void OneHostAllreduce::copy_pieces_in(const OneHostCall& call, const CallBlocks& blocks,
+                                      std::size_t block, PieceStores& stores) {
     const int mine = group_.rank();
-    std::byte* slot = group_.block_slot(mine, block);
-    const std::size_t begin = blocks.piece_offset(block, mine);
-    const std::size_t end = begin + blocks.piece_bytes(block, mine);
-    stores.copy_in(slot, blocks.input(block), begin);
-    stores.copy_in(slot + end, blocks.input(block) + end, blocks.bytes(block) - end);
+    std::byte* const slot = group_.block_slot(mine, block);
+    const std::size_t begin = blocks.piece_begin(block, mine);
+    const std::size_t end = blocks.piece_begin(block, mine + 1);
+    copy_in(call, blocks.begin(block), begin, slot, stores);
+    copy_in(call, blocks.begin(block) + end, blocks.elems(block) - end,
+            slot + end * call.reducer.element_bytes, stores);
 }
 
 void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& blocks,
                                      std::size_t block, PieceStores& stores) {
     const int mine = group_.rank();
-    const std::size_t offset = blocks.piece_offset(block, mine);
-    const Sources& sources =
-        sources_at([&](int rank) { return group_.block_slot(rank, block) + offset; },
-                   blocks.input(block) + offset);
+    const std::size_t elem_bytes = call.reducer.element_bytes;
+    const std::size_t begin = blocks.piece_begin(block, mine);
+    std::byte* const result = group_.result_slot(mine, block);
+    const auto combine_stretch = [&](const std::byte* input, std::byte*, std::size_t first,
+                                     std::size_t elems) {
+        const std::size_t offset = (begin + first) * elem_bytes;
+        const Sources& sources =
+            sources_at([&](int rank) { return group_.block_slot(rank, block) + offset; }, input);
+        reduce_many(call.reducer, sources, result + first * elem_bytes, elems, stores.streaming());
+    };
     stores.timed([&] {
-        reduce_many(call.reducer, sources, group_.result_slot(mine, block),
-                    blocks.piece_elems(block, mine), stores.streaming());
+        call.for_stretches(blocks.begin(block) + begin, blocks.piece_elems(block, mine),
+                           combine_stretch);
     });
 }
 
@@ -35,15 +43,20 @@ void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& 
 void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
                                         std::size_t block) {
     const bool streaming = streams(call);
+    const std::size_t elem_bytes = call.reducer.element_bytes;
     for (int i = 0; i < group_.rank_count(); ++i) {
         const int rank = (group_.rank() + i) % group_.rank_count();
-        std::byte* to = blocks.output(block) + blocks.piece_offset(block, rank);
-        const std::byte* from = group_.result_slot(rank, block);
-        const std::size_t bytes = blocks.piece_bytes(block, rank);
-        if (streaming)
-            copy_streaming(to, from, bytes);
-        else
-            copy_bytes(to, from, bytes);
+        const std::byte* const result = group_.result_slot(rank, block);
+        const auto copy_stretch = [&](const std::byte*, std::byte* output, std::size_t first,
+                                      std::size_t elems) {
+            const std::byte* const from = result + first * elem_bytes;
+            if (streaming)
+                copy_streaming(output, from, elems * elem_bytes);
+            else
+                copy_bytes(output, from, elems * elem_bytes);
+        };
+        call.for_stretches(blocks.begin(block) + blocks.piece_begin(block, rank),
+                           blocks.piece_elems(block, rank), copy_stretch);
     }
 }
 
@@ -59,7 +72,7 @@ Steps OneHostAllreduce::split(OneHostCall call) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
             stores_of(turn) = PieceStores(group_, blocks.bytes(turn));
-            copy_pieces_in(blocks, turn, stores_of(turn));
+            copy_pieces_in(call, blocks, turn, stores_of(turn));
             group_.announce(steps + 1);
         }
         if (turn >= 1 && turn <= blocks.count()) {
@@ -72,7 +85,7 @@ Steps OneHostAllreduce::split(OneHostCall call) {
         if (turn < 2) continue;
         co_await all_at(steps);
         PieceStores& stores = stores_of(turn - 2);
-        if (call.output != nullptr) stores.timed([&] { copy_results_out(call, blocks, turn - 2); });
+        if (call.wants_result()) stores.timed([&] { copy_results_out(call, blocks, turn - 2); });
         stores.end();
     }
     group_.end_blocks(blocks.count());

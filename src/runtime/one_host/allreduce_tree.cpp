@@ -18,10 +18,14 @@ constexpr std::uint32_t finished = 2;
 /// Combines up a tree: rank r is on level k if r is a multiple of radix^k; there it combines the
 /// next radix - 1 multiples, so that what it holds is always a run of ranks in rank order.
 Status OneHostAllreduce::tree(const OneHostCall& call) {
-    const std::size_t bytes = call.bytes();
+    const std::size_t elem_bytes = call.reducer.element_bytes;
     const int mine = group_.rank();
     std::byte* held = group_.inline_slot(mine);
-    copy_bytes(held, call.input, bytes);
+    call.for_stretches(
+        0, call.count,
+        [&](const std::byte* input, std::byte*, std::size_t first, std::size_t elems) {
+            copy_bytes(held + first * elem_bytes, input, elems * elem_bytes);
+        });
     bool alike = true;
     for (int stride = 1; stride < group_.rank_count() && mine % (stride * radix) == 0;
          stride *= radix) {
@@ -47,7 +51,13 @@ Status OneHostAllreduce::tree(const OneHostCall& call) {
                 "ranks must use the same"};
     }
     group_.note_all_have_begun();
-    if (call.output != nullptr) copy_bytes(call.output, group_.inline_slot(0), bytes);
+    const std::byte* const result = group_.inline_slot(0);
+    if (!call.wants_result()) return {};
+    call.for_stretches(
+        0, call.count,
+        [&](const std::byte*, std::byte* output, std::size_t first, std::size_t elems) {
+            copy_bytes(output, result + first * elem_bytes, elems * elem_bytes);
+        });
     return {};
 }
 

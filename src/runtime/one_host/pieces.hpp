@@ -32,12 +32,14 @@ class Pieces {
     }
 
     std::size_t count() const { return count_; }
+    /// Returns the first element of a piece.
+    std::size_t begin(std::size_t piece) const { return piece * piece_elems_; }
     std::size_t elems(std::size_t piece) const {
-        return std::min(piece_elems_, total_elems_ - piece * piece_elems_);
+        return std::min(piece_elems_, total_elems_ - begin(piece));
     }
     std::size_t bytes(std::size_t piece) const { return elems(piece) * elem_bytes_; }
     /// Returns the distance in bytes from the begin of the vector.
-    std::size_t offset(std::size_t piece) const { return piece * piece_elems_ * elem_bytes_; }
+    std::size_t offset(std::size_t piece) const { return begin(piece) * elem_bytes_; }
 
     /// Returns the block slot that a piece lies in; offset_in_block() says where in it.
     std::size_t block(std::size_t piece) const { return piece / a_block_; }

@@ -237,8 +237,12 @@ void HostMemory::start(CallKind kind, const Binding& binding, const CallShape& s
     else if (kind == CallKind::reduce)
         start(reduce_call(binding, shape, root), growth_bytes);
     else
-        start(OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                          binding.reducer, signature_of(CallKind::iallreduce, shape)},
+        start(OneHostCall{.input = binding.input,
+                          .output = binding.output,
+                          .count = static_cast<std::size_t>(shape.count),
+                          .reducer = binding.reducer,
+                          .signature = signature_of(CallKind::iallreduce, shape),
+                          .parts = binding.parts},
               growth_bytes);
 }
 

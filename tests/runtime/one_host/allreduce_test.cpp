@@ -2,7 +2,9 @@
 // order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -102,6 +104,92 @@ TEST_P(RanksOnAHost, StartedCallsGiveTheSumBetweenOthers) {
                 ASSERT_TRUE(
                     (in_steps ? run_in_steps(self.allreduce, it) : self.allreduce.run(it)).ok());
                 expect_sums(data, expected[call], ranks);
+            }
+    });
+}
+
+/// ScatteredVector is a vector that lies in pieces of random lengths, some of them empty, some in
+/// place and some not, with something before and behind each.
+class ScatteredVector {
+  public:
+    ScatteredVector(const std::vector<float>& values, unsigned seed) : count_(values.size()) {
+        std::minstd_rand random(seed);
+        inputs_.reserve(most_parts);
+        outputs_.reserve(most_parts);
+        for (std::size_t begin = 0; begin < count_ || parts_.empty();) {
+            const std::size_t longest = random() % 3 == 0 ? 2000 : 70;
+            const std::size_t elems = parts_.size() + 1 == most_parts
+                                          ? count_ - begin
+                                          : std::min(count_ - begin, random() % longest);
+            add(values, begin, elems, random() % 2 == 0);
+            begin += elems;
+        }
+    }
+    std::span<const VectorPart> parts() const { return parts_; }
+
+    std::vector<float> result() const {
+        std::vector<float> whole(count_);
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            const std::vector<float>& part = outputs_[i].empty() ? inputs_[i] : outputs_[i];
+            std::copy(part.begin() + 1, part.end() - 1, whole.begin() + parts_[i].begin_elem);
+        }
+        return whole;
+    }
+    bool has_its_margins() const {
+        const auto has = [](const std::vector<float>& part) {
+            return part.empty() || (part.front() == margin && part.back() == margin);
+        };
+        return std::all_of(inputs_.begin(), inputs_.end(), has) &&
+               std::all_of(outputs_.begin(), outputs_.end(), has);
+    }
+
+  private:
+    static constexpr std::size_t most_parts = 400;
+    static constexpr float margin = 42.0F;
+
+    void add(const std::vector<float>& values, std::size_t begin, std::size_t elems,
+             bool in_place) {
+        std::vector<float>& input = inputs_.emplace_back(elems + 2, margin);
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), elems, input.begin() + 1);
+        std::vector<float>& output = outputs_.emplace_back(in_place ? 0 : elems + 2, margin);
+        std::vector<float>& to = in_place ? input : output;
+        parts_.push_back({static_cast<std::int64_t>(begin),
+                          reinterpret_cast<const std::byte*>(input.data() + 1),
+                          reinterpret_cast<std::byte*>(to.data() + 1), nullptr});
+    }
+
+    std::size_t count_;
+    std::vector<std::vector<float>> inputs_;
+    std::vector<std::vector<float>> outputs_;  // empty where a part is in place
+    std::vector<VectorPart> parts_;
+};
+
+TEST_P(RanksOnAHost, VectorsInPartsGiveTheSumOfWholeOnes) {
+    const int ranks = GetParam();
+    Host host(ranks, small_choices(ranks));
+    std::vector<std::vector<float>> expected;
+    for (std::size_t call = 0; call < std::size(counts); ++call)
+        expected.push_back(sums_in_rank_order(ranks, call, counts[call]));
+    host.run([&](HostRank& self) {
+        for (unsigned round = 0; round < 6; ++round)
+            for (std::size_t call = 0; call < std::size(counts); ++call) {
+                const auto seed = static_cast<unsigned>(self.rank) * 977U + round * 31U +
+                                  static_cast<unsigned>(call);
+                std::vector<float> values = values_of(self.rank, call, counts[call]);
+                const ScatteredVector vector(values, seed);
+                OneHostCall it{values.data(), values.data(), counts[call], float_sum(),
+                               1000 + call};
+                // What one rank has in parts another may have in one piece.
+                const bool scattered = (static_cast<unsigned>(self.rank) + round) % 3 != 0;
+                if (scattered) {
+                    it.parts = vector.parts();
+                    it.input = it.output = nullptr;
+                }
+                ASSERT_TRUE(
+                    (round % 2 == 0 ? run_in_steps(self.allreduce, it) : self.allreduce.run(it))
+                        .ok());
+                expect_sums(scattered ? vector.result() : values, expected[call], ranks);
+                EXPECT_TRUE(vector.has_its_margins());
             }
     });
 }
