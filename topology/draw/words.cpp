@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 
 #include "base/text.hpp"
 #include "topology/pci_address.hpp"
@@ -93,15 +93,16 @@ std::size_t differing_run(const std::vector<std::string_view>& names) {
 /// Returns "01-03,07" for numbers of equal width with their zeros; empty if they are no such
 /// numbers.
 std::string number_range(const std::vector<std::string_view>& numbers) {
-    constexpr std::size_t most_digits = 9;
+    constexpr std::int64_t most = 999'999'999;
     std::string text;
     const std::size_t width = numbers.front().size();
     const auto zeros = [&](std::string_view n) { return n.size() > 1 && n.front() == '0'; };
     const bool padded = std::any_of(numbers.begin(), numbers.end(), zeros);
     std::vector<int> values;
     for (const std::string_view number : numbers) {
-        if (number.size() > most_digits || (padded && number.size() != width)) return {};
-        values.push_back(std::atoi(std::string(number).c_str()));
+        const auto value = parse_integer(number, 0, most);
+        if (!value || (padded && number.size() != width)) return {};
+        values.push_back(static_cast<int>(*value));
     }
     std::sort(values.begin(), values.end());
     for (const Piece& piece : pieces_of(values)) {

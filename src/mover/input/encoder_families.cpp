@@ -53,8 +53,9 @@ std::array<std::int64_t, 2> two_sides_at(Fields& in, std::string_view key) {
 }
 
 std::int64_t classes_at(Fields& in) {
-    if (const nlohmann::json* names = in.inner("id2label"))
-        if (names->is_object() && !names->empty()) return static_cast<std::int64_t>(names->size());
+    const nlohmann::json* const names = in.inner("id2label");
+    if (names != nullptr && names->is_object() && !names->empty())
+        return static_cast<std::int64_t>(names->size());
     return required_at(in, "num_labels");
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
+#include "command_line/command_line.hpp"
 #include "command_line/option_parser.hpp"
 #include "measures.hpp"
 #include "tools/progress/progress.hpp"
@@ -110,17 +111,21 @@ int run(const Options& options) {
     return status.ok() ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace gradcoll::tune
-
-int main(int argc, char** argv) {
-    const gradcoll::tune::CommandLine line = gradcoll::tune::parse_command_line(argc, argv);
+int body(int argc, char** argv) {
+    const CommandLine line = parse_command_line(argc, argv);
     if (!line.run) {
         print(line);
         return line.exit_status;
     }
     MPI_Init(&argc, &argv);
-    const int status = gradcoll::tune::run(line.options);
+    const int status = run(line.options);
     MPI_Finalize();
     return status;
+}
+
+}  // namespace
+}  // namespace gradcoll::tune
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gradcoll tune", gradcoll::tune::body, argc, argv);
 }

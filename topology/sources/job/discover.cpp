@@ -84,7 +84,7 @@ class Discovery {
         if (work.reports != Reports::none) GRADCOLL_TRY(learn_hosts(work.reports, trouble));
         if (work.measure) GRADCOLL_TRY(measure());
         std::string answer;
-        if (rank_ == 0) answer = discovery_bytes(trouble.ok() ? tree() : std::move(trouble));
+        if (rank_ == 0) answer = discovery_bytes(trouble.ok() ? tree() : trouble);
         // Everybody, rank 0 too, reads the same bytes.
         GRADCOLL_TRY(share_bytes(comm_, answer));
         return discovery_from(answer);
