@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Training steps of a transformer with 10.8 M parameters, over Gloo and over the backend gradcoll, exact and compressed.
+"""Training steps of a transformer with 10.9 M parameters, over Gloo and over the backend gradcoll, exact and compressed.
 
   times   all ways take turns in one job, some steps each; a step ends when the last rank has ended it
-  loss    each way trains anew, seed by seed; the loss is that of held-back text at the end
+  loss    each way trains anew, seed by seed; the loss is that of held-back text at the end. A way is within seed noise if its
+          mean loss is no further from that of Gloo's way than Gloo's losses spread (their standard deviation)
 
 It learns the sources of Python's standard library, byte by byte. Ranks are started by mpirun, or by torchrun with MPICH;
 rank 0 prints Markdown rows. Bytes are those that the network device of rank 0's host has sent (--device).
@@ -26,15 +27,15 @@ import gradcoll.torch
 from mpi4py import MPI
 from torch_step import ways_of
 
-WIDTH, LAYERS, HEADS, LENGTH, KINDS = 384, 6, 6, 64, 256
+HEADS, LENGTH, KINDS = 6, 64, 256
 
 
 class Block(nn.Module):
-    def __init__(self):
+    def __init__(self, width):
         super().__init__()
-        self.norm_in, self.norm_out = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.three, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.wide, self.narrow = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+        self.norm_in, self.norm_out = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.three, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x):
         heads = [part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in self.three(self.norm_in(x)).chunk(3, -1)]
@@ -43,11 +44,11 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    def __init__(self):
+    def __init__(self, width, layers):
         super().__init__()
-        self.embed, self.embed_place = nn.Embedding(KINDS, WIDTH), nn.Embedding(LENGTH, WIDTH)
-        self.blocks = nn.ModuleList(Block() for _ in range(LAYERS))
-        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, KINDS)
+        self.embed, self.embed_place = nn.Embedding(KINDS, width), nn.Embedding(LENGTH, width)
+        self.blocks = nn.ModuleList(Block(width) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, KINDS)
 
     def forward(self, text):
         x = self.embed(text) + self.embed_place.weight
@@ -125,7 +126,7 @@ class Training:
         self.way, self.batch = way, options.batch
         self.source = torch.Generator().manual_seed(1000 * seed + dist.get_rank())
         settings = {"gc_compress_if": "always"} if options.always else {}
-        self.model, self.state = WAYS[way](Transformer(), groups, settings)
+        self.model, self.state = WAYS[way](Transformer(options.width, options.layers), groups, settings)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=options.rate)
 
     def step(self, text):
@@ -162,6 +163,16 @@ def sent_bytes(device):
     return 0
 
 
+def described(options):
+    count = sum(parameter.numel() for parameter in Transformer(options.width, options.layers).parameters())
+    return f"{count / 1e6:.1f} M parameters, {dist.get_world_size()} ranks, {options.batch} rows a rank"
+
+
+def gloos(way):
+    """The way that this one is held against."""
+    return f"{way.split(',')[0]}, Gloo"
+
+
 def times(ways, groups, text, options):
     trainings = {way: Training(way, groups, 1, options) for way in ways}
     taken = {way: [] for way in ways}
@@ -179,12 +190,11 @@ def times(ways, groups, text, options):
             if turn:
                 sent[way] += sent_bytes(options.device) - before
     if dist.get_rank() == 0:
-        count = sum(parameter.numel() for parameter in Transformer().parameters())
-        print(f"{count / 1e6:.1f} M parameters, {dist.get_world_size()} ranks, {options.batch} rows a rank, torch {torch.__version__}")
+        print(f"{described(options)}, torch {torch.__version__}")
         print("| way | ms a step | quartiles | of Gloo's | MB sent a step |\n|---|---|---|---|---|")
         for way, ms in taken.items():
             low, middle, high = statistics.quantiles(ms, n=4)
-            gloo = taken.get(f"{way.split(',')[0]}, Gloo")
+            gloo = taken.get(gloos(way))
             to_gloo = f"{middle / statistics.median(gloo):.2f}" if gloo else ""
             print(f"| {way} | {middle:.0f} | {low:.0f} to {high:.0f} | {to_gloo} | {sent[way] / len(ms) / 1e6:.1f} |", flush=True)
     for training in trainings.values():
@@ -193,8 +203,10 @@ def times(ways, groups, text, options):
 
 def losses(ways, groups, text, options):
     if dist.get_rank() == 0:
-        print(f"{options.loss_steps} steps of {options.batch} rows on {dist.get_world_size()} ranks")
-        print(f"| way | losses, seeds 1 to {options.seeds} | compressed sums of a run |\n|---|---|---|", flush=True)
+        print(f"{described(options)}, {options.loss_steps} steps, {time.strftime('%H:%M')}")
+        print(f"| way | losses, seeds 1 to {options.seeds} | mean | spread | off Gloo's | within seed noise | compressed sums of a run |")
+        print("|---|---|---|---|---|---|---|", flush=True)
+    every = {}
     for way in ways:
         found, compressed = [], 0
         for seed in range(1, options.seeds + 1):
@@ -204,8 +216,18 @@ def losses(ways, groups, text, options):
             found.append(training.loss(text))
             compressed = training.compressed_calls()
             training.close()
+        every[way] = found
         if dist.get_rank() == 0:
-            print(f"| {way} | {', '.join(f'{loss:.5f}' for loss in found)} | {compressed} |", flush=True)
+            print(f"| {way} | {', '.join(f'{loss:.4f}' for loss in found)} | {judged(found, every.get(gloos(way)))} | {compressed} |", flush=True)
+
+
+def judged(found, of_gloo):
+    """Columns: mean, spread, how far the mean is off Gloo's, and whether Gloo's losses spread further than that."""
+    own = f"{statistics.mean(found):.4f} | {statistics.stdev(found):.4f}"
+    if of_gloo is None:
+        return f"{own} | | "
+    off = statistics.mean(found) - statistics.mean(of_gloo)
+    return f"{own} | {off:+.4f} | {'yes' if abs(off) <= statistics.stdev(of_gloo) else 'no'}"
 
 
 def main():
@@ -218,10 +240,14 @@ def main():
     parser.add_argument("--steps", type=int, default=4, help="of each way in a turn (4)")
     parser.add_argument("--warmup", type=int, default=8, help="steps of each way that are not counted (8)")
     parser.add_argument("--loss-steps", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--width", type=int, default=384, help="of the transformer, a multiple of 6 (384)")
+    parser.add_argument("--layers", type=int, default=6, help="of the transformer (6)")
     parser.add_argument("--always", action="store_true", help="codecs also where they do not pay (gc_compress_if=always)")
     parser.add_argument("--device", default="eth0", help="whose bytes are counted (eth0)")
     options = parser.parse_args()
+    if options.seeds < 2:
+        parser.error(f"--seeds is {options.seeds}; allowed are 2 and more: their losses show the noise")
     ways = ways_of(options.only, WAYS, parser)
     torch.set_num_threads(1)
     gradcoll.torch.init_process_group(backend="gradcoll")
