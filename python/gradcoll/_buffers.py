@@ -57,7 +57,7 @@ def buffer_of(name: str, array: Any, copy: bool) -> Buffer:
     if isinstance(array, numpy.ndarray):
         return _numpy_buffer(name, array, copy)
     raise TypeError(
-        f"{name} is {show(array)} ({type(array).__name__}); allowed are numpy arrays and torch CPU tensors"
+        f"{name} is {show(array)} ({type(array).__name__}); allowed are numpy arrays and torch tensors"
     )
 
 
@@ -140,11 +140,8 @@ def check_tensor(name: str, tensor: Any) -> None:
             f"{name} is a {kind.__module__}.{kind.__qualname__}, whose values are not what its memory holds; allowed are "
             f"plain torch tensors: {_way_to_plain(kind)}"
         )
-    if tensor.device.type != "cpu":
-        raise TypeError(
-            f"{name} is on {tensor.device}; allowed are CPU tensors: nothing is copied from another device unasked, "
-            f"use its .cpu() (GC_ calls of C also take device memory)"
-        )
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise TypeError(f"{name} is on {tensor.device}; allowed are CPU and CUDA tensors: use its .cpu()")
     if tensor.layout != torch.strided or tensor.is_nested:
         layout = "that of a nested tensor" if tensor.is_nested else tensor.layout
         raise TypeError(
@@ -169,7 +166,7 @@ def _tensor_buffer(name: str, tensor: Any, copy: bool) -> Buffer:
     if not _is_plain_tensor(plain):
         if not copy:
             raise ValueError(f"{name} is not a contiguous tensor; allowed here is only that")
-        plain = torch.empty(plain.shape, dtype=plain.dtype).copy_(plain)
+        plain = torch.empty(plain.shape, dtype=plain.dtype, device=plain.device).copy_(plain)
     if plain.numel() > 0 and plain.data_ptr() == 0:
         raise TypeError(f"{name} is a tensor without memory, as FSDP leaves parameters; allowed are those that have theirs")
     return Buffer(plain, plain.data_ptr(), plain.numel(), type_name)

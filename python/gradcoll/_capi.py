@@ -174,6 +174,7 @@ PROTOTYPES = {
     "GC_Mover_free": (c_int, (POINTER(Mover),)),
     "GC_Comm_attach": (c_int, (Comm,)),
     "GC_Comm_set_codec": (c_int, (Comm, c_char_p)),
+    "GC_Comm_set_stream": (c_int, (Comm, c_void_p)),
     "GC_Comm_set_option": (c_int, (Comm, c_char_p, c_char_p)),
     "GC_Comm_get_option": (c_int, (Comm, c_char_p, c_char_p, c_int, POINTER(c_int))),
     "GC_Step": (c_int, (Comm, c_longlong)),

@@ -11,6 +11,7 @@ from ._capi import handle, lib
 from ._comms import codec_for_a_while
 from ._errors import call, comm_or_world, show, text_argument
 from ._residual import Residual
+from ._streams import lead
 
 Array = TypeVar("Array")
 
@@ -28,8 +29,8 @@ def allreduce(
 ) -> Array:
     """The reduction of every rank's `array`, on every rank. Collective.
 
-    array: a numpy array or a torch CPU tensor, the same shape and type on all ranks; what is not
-        contiguous is copied first.
+    array: a numpy array or a torch tensor, the same shape and type on all ranks; what is not
+        contiguous is copied first. One on a device is summed there, behind the work of its current stream.
     comm: an mpi4py communicator; None is MPI.COMM_WORLD.
     op: "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", or an mpi4py op.
     out: where the result goes, `array` itself for a reduction in place; None: a new array.
@@ -99,6 +100,7 @@ def _check_residual(residual: Any, comm: MPI.Comm, source: Buffer) -> None:
 
 
 def _reduce(comm: MPI.Comm, source: Buffer, target: Buffer, op: Any, residual: Optional[Residual]) -> None:
+    lead(source.array, target.array)
     arguments = (*fits(source, target), source.count, source.datatype, op, handle(comm))
     if residual is None:
         call(comm, lib.GC_Allreduce_c, *arguments)

@@ -15,6 +15,7 @@ from ._capi import lib
 from ._comms import Stats, info_with, settings_of, stats_of
 from ._errors import Error, call, comm_or_world, show, text_argument
 from ._residual import Residual
+from ._streams import lead
 
 
 class Handle:
@@ -94,8 +95,8 @@ class Engine:
     def submit(self, name: str, array: Any, op: Any = "sum", out: Any = None, priority: int = 0) -> Handle:
         """Hands in a gradient: the reduction of every rank's `array` is to come to `out`. Never waits for others.
 
-        array: a numpy array or a torch CPU tensor; what is not contiguous is copied first. Neither array nor
-            out is touched until the handle is complete.
+        array: a numpy array or a torch tensor; what is not contiguous is copied first. Neither array nor
+            out is touched until the handle is complete. From a device it is copied to the host now.
         out: `array` itself for a reduction in place; None: a new array, to be found as `.out` of the handle.
         priority: of what all ranks have handed in, the highest begins first.
 
@@ -108,6 +109,7 @@ class Engine:
         handle = Handle(self, name, source, target, target.array if out is None else out)
         addresses = fits(source, target)
         what = (source.count, source.datatype, op_of(op, source), _priority(priority))
+        lead(source.array, target.array)
         with self._lock:
             self.call(lib.GC_Submit, self._open(), text, *addresses, *what, ctypes.byref(handle._handle))
             self._pending[name] = handle

@@ -15,6 +15,7 @@ from ._collectives import check_codec
 from ._comms import info_with, settings_of, step_argument
 from ._errors import call, comm_or_world
 from ._residual import Residual
+from ._streams import lead
 
 
 class Persistent:
@@ -71,7 +72,9 @@ class Persistent:
 
     def start(self) -> None:
         """Begins; never waits for other ranks."""
-        call(self.comm, lib.GC_Start, self._pointer())
+        request = self._pointer()
+        lead(self._source.array, self._target.array)
+        call(self.comm, lib.GC_Start, request)
         self._started = True
 
     def test(self) -> bool:

@@ -1,7 +1,7 @@
 """The backend "gradcoll" of torch.distributed: a process group's calls over a communicator of MPI.
 
-Reductions and gathers of equal parts are the library's own; the rest is MPI's. Tensors are in CPU memory. What is not
-contiguous is copied; what is added is added in the order that the library fixes, so all ranks get the same bits.
+Reductions and gathers of equal parts are the library's own; the rest is MPI's. What is not contiguous is copied, and so is
+what lies on a device, but for sums; what is added is added in the order that the library fixes, so all ranks get the same bits.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from . import _torch_memory as memory
 from ._capi import IN_PLACE, handle, lib
 from ._comms import set_option
 from ._errors import Error, _text_of
+from ._streams import Streams, is_on_device
 from ._torch_messages import Messages
 from ._torch_works import BARRIER, Calls, Done, Together
 
@@ -55,6 +56,7 @@ class Backend(_Base):  # type: ignore[misc]
         self.comm = comm
         self._duplicate: Optional[MPI.Comm] = None
         self._handle = handle(comm)
+        self._streams = Streams(self._handle, name)
         self._rank, self._size = comm.rank, comm.size
         self._calls = Calls(store, name, comm.rank, comm.size, timeout.total_seconds())
         self._coalesced: Optional[List[Any]] = None
@@ -154,13 +156,18 @@ class Backend(_Base):  # type: ignore[misc]
 
     def _do(self, name: str, opts: Any, results: Tensors, function: Callable[..., None], *arguments: Any) -> Any:
         """The call, made here or by the group's thread."""
+        order = self._streams.order(results, arguments)
+        if order is not None:
+            function, arguments = order.run, (function, *arguments)
         if _may_go_on(opts) or not self._calls.begin_here(name, opts):
-            work: Any = self._calls.put(name, opts, lambda: function(*arguments), results)
+            work: Any = self._calls.put(name, opts, lambda: function(*arguments), results, order)
         else:
             try:
                 function(*arguments)
             finally:
                 self._calls.end_here()
+            if order is not None:
+                order.join()
             work = Done(results)
         if self._coalesced is not None:
             self._coalesced.append(work)
@@ -181,7 +188,7 @@ class Backend(_Base):  # type: ignore[misc]
         if reduction is None:  # complex, which torch's own functions make pairs of before
             tensor = torch.view_as_real(tensor)
             reduction = memory.reduction_of(opts.reduceOp, tensor.dtype)
-        if tensor.device.type == "cpu" and memory.is_plain(tensor):
+        if memory.is_plain(tensor) and (not is_on_device(tensor) or self._streams.may_follow(tensor.device)):
             self._sum_plain(tensor, reduction)
             return
         plain = memory.readable(tensor)
@@ -208,10 +215,10 @@ class Backend(_Base):  # type: ignore[misc]
 
     def _gather_lengths(self, vector: torch.Tensor) -> Tensors:
         """The vectors of all ranks, of lengths that only their owners know."""
-        lengths = torch.empty(self._size, dtype=torch.int64)
-        self._gather(lengths, torch.tensor([vector.numel()]))
-        parts = [torch.empty(int(length), dtype=vector.dtype) for length in lengths]
-        self._gather_parts(parts, vector.contiguous())
+        lengths = memory.new(self._size, torch.int64)
+        self.gather_into(lengths, memory.new(1, torch.int64).fill_(vector.numel()))
+        parts = [memory.new(int(length), vector.dtype) for length in lengths]
+        self._gather_parts(parts, memory.readable(vector))
         return parts
 
     def allreduce_coalesced(self, tensors: Tensors, opts: Any = _SUM) -> Any:
@@ -262,7 +269,7 @@ class Backend(_Base):  # type: ignore[misc]
         if reduction.factor is not None:
             plain = plain * reduction.factor
         if memory.overlap(target, plain):
-            target = torch.empty(output.shape, dtype=output.dtype)
+            target = memory.new(output.shape, output.dtype)
         count, _ = memory.words(target.numel(), 1)
         if count > 0:
             arguments = (plain.data_ptr(), target.data_ptr(), count, reduction.datatype, reduction.op, self._handle)
@@ -309,11 +316,11 @@ class Backend(_Base):  # type: ignore[misc]
     # Gathers follow: those of equal parts are the library's.
 
     def all_gather_single(self, output: torch.Tensor, source: torch.Tensor, opts: Any = _GATHER) -> Any:
-        return self._do("all_gather", opts, [output], self._gather, output, source)
+        return self._do("all_gather", opts, [output], self.gather_into, output, source)
 
     _allgather_base = all_gather_single
 
-    def _gather(self, output: torch.Tensor, source: torch.Tensor) -> None:
+    def gather_into(self, output: torch.Tensor, source: torch.Tensor) -> None:
         memory.check_alike([output, source], source.dtype)
         if output.numel() != self._size * source.numel():
             raise ValueError(
@@ -334,7 +341,7 @@ class Backend(_Base):  # type: ignore[misc]
     def all_gather_single_coalesced(self, outputs: Tensors, sources: Tensors, opts: Any = _GATHER) -> Any:
         def all_of_them() -> None:
             for output, source in zip(outputs, sources):
-                self._gather(output, source)
+                self.gather_into(output, source)
 
         outputs, sources = list(outputs), list(sources)
         return self._do("all_gather_coalesced", opts, outputs, all_of_them)
@@ -365,8 +372,8 @@ class Backend(_Base):  # type: ignore[misc]
             for part, target in zip(parts, targets):
                 memory.give_back(part, target)
             return
-        vector = torch.empty(self._size * plain.numel(), dtype=plain.dtype)
-        self._gather(vector, plain)
+        vector = memory.new(self._size * plain.numel(), plain.dtype)
+        self.gather_into(vector, plain)
         memory.spread(vector, parts)
 
     def _gather_parts(self, parts: Tensors, source: torch.Tensor) -> None:
@@ -374,7 +381,7 @@ class Backend(_Base):  # type: ignore[misc]
         lengths = [part.numel() for part in parts]
         if sum(lengths) == 0:
             return
-        vector = torch.empty(sum(lengths), dtype=source.dtype)
+        vector = memory.new(sum(lengths), source.dtype)
         self.comm.Allgatherv(memory.memory_of(source), memory.memory_in_parts(vector, lengths))
         memory.spread(vector, parts)
 
@@ -384,10 +391,10 @@ class Backend(_Base):  # type: ignore[misc]
 
     def _gather_at(self, parts: Tensors, source: torch.Tensor, root: int) -> None:
         plain = memory.readable(source)
-        vector = torch.empty(0, dtype=plain.dtype)
+        vector = memory.new(0, plain.dtype)
         if self._rank == root:
             self._check_parts("gather", parts, root, source)
-            vector = torch.empty(self._size * plain.numel(), dtype=plain.dtype)
+            vector = memory.new(self._size * plain.numel(), plain.dtype)
         if plain.numel() > 0:
             self.comm.Gather(memory.memory_of(plain), memory.memory_of(vector, self._size) if self._rank == root else None, root)
         if self._rank == root:
@@ -441,21 +448,9 @@ class Backend(_Base):  # type: ignore[misc]
         plain, target = memory.readable(source), memory.writable(output)
         if memory.overlap(target, plain):
             plain = plain.clone()
-        lengths = [self._lengths(tensor, sizes) for tensor, sizes in ((source, source_sizes), (output, output_sizes))]
+        lengths = [memory.lengths_of(tensor, sizes, self._size) for tensor, sizes in ((source, source_sizes), (output, output_sizes))]
         self.comm.Alltoallv(memory.memory_in_parts(plain, lengths[0]), memory.memory_in_parts(target, lengths[1]))
         memory.give_back(output, target)
-
-    def _lengths(self, tensor: torch.Tensor, sizes: List[int]) -> List[int]:
-        """Elements for each rank."""
-        rows = tensor.shape[0] if tensor.dim() > 0 else 1
-        if not sizes:
-            if rows % self._size != 0:
-                raise ValueError(f"gradcoll: all_to_all of {rows} rows; allowed are multiples of {self._size}, the ranks")
-            sizes = [rows // self._size] * self._size
-        if len(sizes) != self._size or sum(sizes) != rows:
-            raise ValueError(f"gradcoll: all_to_all of {rows} rows in parts {sizes}; allowed are {self._size} parts of all rows")
-        of_row = tensor.numel() // rows if rows > 0 else 0
-        return [of_row * size for size in sizes]
 
     def alltoall(self, outputs: Tensors, sources: Tensors, opts: Any) -> Any:
         outputs, sources = list(outputs), list(sources)
@@ -466,7 +461,7 @@ class Backend(_Base):  # type: ignore[misc]
             raise ValueError(f"gradcoll: all_to_all of lists of {len(sources)} and {len(outputs)}; allowed are {self._size}")
         memory.check_alike(sources + outputs, sources[0].dtype)
         lengths = [[part.numel() for part in parts] for parts in (sources, outputs)]
-        vector, target = memory.flat(sources), torch.empty(sum(lengths[1]), dtype=sources[0].dtype)
+        vector, target = memory.flat(sources), memory.new(sum(lengths[1]), sources[0].dtype)
         self.comm.Alltoallv(memory.memory_in_parts(vector, lengths[0]), memory.memory_in_parts(target, lengths[1]))
         memory.spread(target, outputs)
 

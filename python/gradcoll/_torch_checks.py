@@ -67,7 +67,7 @@ def from_the_start(buffer: torch.Tensor) -> torch.Tensor:
     """A bucket's buffer as a hook's future may hold it: torch reads what it holds from the start of its storage."""
     check_tensor("the bucket's buffer", buffer)
     lies_so = buffer.is_contiguous() and buffer.storage_offset() == 0 and not buffer.is_neg()
-    return buffer if lies_so else torch.empty(buffer.shape, dtype=buffer.dtype).copy_(buffer)
+    return buffer if lies_so else torch.empty(buffer.shape, dtype=buffer.dtype, device=buffer.device).copy_(buffer)
 
 
 def whole(name: str, value: Any) -> int:

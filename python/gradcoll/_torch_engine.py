@@ -1,8 +1,6 @@
 """PyTorch's gradients through an engine: summed by name while the backward pass goes on."""
 
-import queue
-import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import torch
 import torch.distributed as dist
@@ -14,6 +12,7 @@ from ._engine import Engine, Handle
 from ._errors import Error, comm_or_world, show, text_argument
 from ._residual import Residual
 from ._torch_checks import agree, check_alike, check_model, check_ranks, from_the_start, whole
+from ._torch_works import Later
 
 
 class NamedGradients:
@@ -186,7 +185,7 @@ class EngineState(NamedGradients):
     ) -> None:
         super().__init__(model, comm, **arguments)
         self.process_group = process_group
-        self._waiter: Optional[_Waiter] = None
+        self._waiter: Optional[Later] = None
 
     def _check(self) -> None:
         super()._check()
@@ -200,8 +199,8 @@ class EngineState(NamedGradients):
         if bucket.is_last():
             self.step += 1
         if self._waiter is None:
-            self._waiter = _Waiter()
-        return self._waiter.when_complete(handles, flat)
+            self._waiter = Later("gradcoll.engine_hook", is_beside=True)
+        return self._waiter.do(lambda: _wait_for(handles), flat)
 
     def close(self) -> None:
         waiter, self._waiter = self._waiter, None
@@ -218,43 +217,16 @@ def engine_hook(state: EngineState, bucket: dist.GradBucket) -> torch.futures.Fu
     return state.sum_bucket(bucket)
 
 
-class _Waiter:
-    """A thread that waits for the handles of one bucket after another, and completes their futures."""
-
-    def __init__(self) -> None:
-        self._jobs: "queue.SimpleQueue[Optional[Callable[[], None]]]" = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="gradcoll.engine_hook", daemon=True)
-        self._thread.start()
-
-    def when_complete(self, handles: List[Handle], flat: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
-        summed: torch.futures.Future[Optional[Exception]] = torch.futures.Future()
-        self._jobs.put(lambda: summed.set_result(_wait_for(handles)))
-
-        def value(done: Any) -> torch.Tensor:
-            failure = done.value()
-            if failure is not None:
-                raise failure  # which makes it the future's error, and backward() raises that
-            return flat
-
-        return summed.then(value)
-
-    def end(self) -> None:
-        self._jobs.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        for job in iter(self._jobs.get, None):
-            job()
-
-
-def _wait_for(handles: List[Handle]) -> Optional[Exception]:
+def _wait_for(handles: List[Handle]) -> None:
+    """For all of them; raises the first failure."""
     failure = None
     for handle in handles:
         try:
             handle.wait()
         except Exception as error:
             failure = failure or error
-    return failure
+    if failure is not None:
+        raise failure
 
 
 def _pieces_of(bucket: Any, flat: torch.Tensor) -> Iterator[Tuple[torch.Tensor, torch.Tensor]]:

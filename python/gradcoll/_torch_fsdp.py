@@ -16,6 +16,7 @@ from ._collectives import EXACT
 from ._comms import Stats, attach, get_option, set_codec, set_option, stats
 from ._errors import Error, call, show, text_argument
 from ._residual import Residual
+from ._streams import is_on_device
 from ._torch_checks import agree, check_alike, is_one_host, whole
 from ._torch_works import Done
 from ._torch_world import comm_of
@@ -180,6 +181,8 @@ class ShardedState:
         """Whether the codec is asked of the library, by what all ranks know. What it is not asked for is said once."""
         if codec in EXACT or not is_time or not part.lossy:
             return False
+        if is_on_device(tensor):
+            return self._says(f"tensors on {tensor.device.type} are summed and gathered exactly: codecs of both are for memory of the host")
         elems = part.lossy_numel() * dist.get_world_size(group)
         if elems * tensor.element_size() < self.min_bytes:
             return False

@@ -10,6 +10,7 @@ from mpi4py import MPI
 
 from . import _capi
 from ._buffers import check_tensor
+from ._streams import is_on_device
 
 _INT_MAX = 2**31 - 1
 
@@ -101,18 +102,23 @@ def is_plain(tensor: torch.Tensor) -> bool:
     return tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj()
 
 
+def new(shape: Any, dtype: torch.dtype) -> torch.Tensor:
+    """Memory of the host, whatever device torch was told to take by default."""
+    return torch.empty(shape, dtype=dtype, device="cpu")
+
+
 def readable(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor, or a copy of it that MPI can read."""
+    """The tensor, or a copy of it that MPI can read: it is then there, also from a device."""
     check_tensor("a tensor of the call", tensor)
     tensor = tensor.detach()
-    return tensor if is_plain(tensor) else torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor)
+    return tensor if is_plain(tensor) and not is_on_device(tensor) else new(tensor.shape, tensor.dtype).copy_(tensor)
 
 
 def writable(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor, or memory like it that give_back() copies into it."""
+    """The tensor, or memory of the host like it that give_back() copies into it."""
     check_tensor("a tensor of the call", tensor)
     tensor = tensor.detach()
-    return tensor if is_plain(tensor) else torch.empty(tensor.shape, dtype=tensor.dtype)
+    return tensor if is_plain(tensor) and not is_on_device(tensor) else new(tensor.shape, tensor.dtype)
 
 
 def give_back(tensor: torch.Tensor, written: torch.Tensor) -> None:
@@ -159,6 +165,19 @@ def memory_in_parts(tensor: torch.Tensor, elements: Sequence[int]) -> List[Any]:
     return [buffer, (counts, starts), datatype]
 
 
+def lengths_of(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> List[int]:
+    """Elements for each rank of what all ranks exchange. sizes: rows of the first dimension; none: equal parts."""
+    rows = tensor.shape[0] if tensor.dim() > 0 else 1
+    if not sizes:
+        if rows % ranks != 0:
+            raise ValueError(f"gradcoll: all_to_all of {rows} rows; allowed are multiples of {ranks}, the ranks")
+        sizes = [rows // ranks] * ranks
+    if len(sizes) != ranks or sum(sizes) != rows:
+        raise ValueError(f"gradcoll: all_to_all of {rows} rows in parts {list(sizes)}; allowed are {ranks} parts of all rows")
+    of_row = tensor.numel() // rows if rows > 0 else 0
+    return [of_row * size for size in sizes]
+
+
 def check_alike(tensors: Sequence[torch.Tensor], dtype: torch.dtype) -> None:
     for tensor in tensors:
         if tensor.dtype != dtype:
@@ -190,6 +209,6 @@ def sum_sparse(tensor: torch.Tensor, gather: Callable[[torch.Tensor], List[torch
     places, vectors = gather(mine.indices().reshape(-1)), gather(values.reshape(-1))
     indices = torch.cat([place.view(mine.sparse_dim(), -1) for place in places], dim=1)
     rows = torch.cat([vector.view(-1, *mine.values().shape[1:]) for vector in vectors])
-    total = torch.sparse_coo_tensor(indices, rows, mine.shape, **_UNCHECKED).coalesce()
+    total = torch.sparse_coo_tensor(indices, rows, mine.shape, **_UNCHECKED).to(tensor.device).coalesce()
     with torch.no_grad():
         tensor.copy_(total / len(places) if is_average else total)  # its indices change, which a detached one would not show

@@ -12,7 +12,7 @@ from mpi4py import MPI
 from torch._C import _distributed_c10d as c10d
 
 from . import _torch_memory as memory
-from ._torch_works import future_of, seconds_of
+from ._torch_works import future_for, future_of, seconds_of
 
 
 def _pause(looks: int) -> int:
@@ -73,8 +73,7 @@ class Request(c10d.Work):
     def get_future(self) -> Any:
         if self.is_complete():
             return future_of(self._tensors)
-        future: Any = torch.futures.Future()
-        trigger: Any = torch.futures.Future()
+        trigger = future_for(self._tensors)
 
         def value(_: Any) -> List[torch.Tensor]:
             self.wait()

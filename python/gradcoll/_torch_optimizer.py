@@ -232,7 +232,7 @@ class EngineOptimizer(torch.optim.Optimizer):
             gradient, parameter.grad = parameter.grad, None
             if gradient is None:
                 dtype = self.gradients.gradient_type(self.gradients.name_of(parameter))
-                gradient = torch.zeros(parameter.shape, dtype=dtype)
+                gradient = torch.zeros(parameter.shape, dtype=dtype, device=parameter.device)
             check_tensor(f"the gradient of {self.gradients.name_of(parameter)!r}", gradient)
             self._handles[parameter] = self.gradients.hand_in(parameter, gradient.contiguous())
 
@@ -301,7 +301,7 @@ def _spread(model: torch.nn.Module, comm: MPI.Comm) -> None:
     check_alike(comm, {f"the form of {name!r}": f"{list(each.shape)} {each.dtype}" for name, each in named})
     with torch.no_grad():
         for tensor in [*model.parameters(), *model.buffers()]:
-            values = tensor.detach().contiguous()
+            values = tensor.detach().cpu().contiguous()
             comm.Bcast([values.view(-1).view(torch.uint8).numpy(), MPI.BYTE])
             if values.data_ptr() != tensor.data_ptr():
                 tensor.copy_(values)

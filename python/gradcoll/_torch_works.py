@@ -20,6 +20,8 @@ import torch
 from mpi4py import MPI
 from torch._C import _distributed_c10d as c10d
 
+from ._streams import Order, is_on_device
+
 _POST_AFTER_SECONDS = 1.0  # a call that waits longer is shown to the other ranks
 _DRAIN_SECONDS = 10.0
 BARRIER = "barrier"  # the one call that ends by itself where ranks are late
@@ -50,8 +52,13 @@ class _Kept:
 _kept = _Kept(not hasattr(c10d, "Backend"))
 
 
+def future_for(results: Sequence[torch.Tensor]) -> Any:
+    """One that may hold them: torch has to know the devices."""
+    return torch.futures.Future(devices=list({tensor.device for tensor in results if is_on_device(tensor)}))
+
+
 def future_of(results: List[torch.Tensor]) -> Any:
-    future: Any = torch.futures.Future()
+    future = future_for(results)
     future.set_result(results)
     return future
 
@@ -76,10 +83,20 @@ class Done(c10d.Work):
 class Job(c10d.Work):
     """A call that waits for its turn, or runs, in the group's thread."""
 
-    def __init__(self, calls: "Calls", name: str, number: int, limit: float, work: Callable[[], None], results: List[torch.Tensor]) -> None:
+    def __init__(
+        self,
+        calls: "Calls",
+        name: str,
+        number: int,
+        limit: float,
+        work: Callable[[], None],
+        results: List[torch.Tensor],
+        order: Optional[Order],
+    ) -> None:
         c10d.Work.__init__(self)
         self.name, self.number, self.limit = name, number, limit
         self.work: Optional[Callable[[], None]] = work
+        self._order = order
         self.failure: Optional[BaseException] = None
         self._calls = calls
         self._results = results
@@ -99,9 +116,15 @@ class Job(c10d.Work):
             self._running.release()
         else:
             raise RuntimeError(self._calls.lateness(self.name, self.number, limit or 0.0))
+        self._join()
+        return True
+
+    def _join(self) -> None:
+        """Once it has ended."""
         if self.failure is not None:
             raise self.failure
-        return True
+        if self._order is not None:
+            self._order.join()
 
     def result(self) -> List[torch.Tensor]:
         """The tensors. torch 1.13's callers ask for them; later ones get a Work of torch's own, which has none."""
@@ -113,15 +136,14 @@ class Job(c10d.Work):
         _kept.drop(self)
         with self._mutex:
             if self._future is None:
-                self._trigger = torch.futures.Future()
+                self._trigger = future_for(self._results)
                 self._future = self._trigger.then(self._value)
                 if self._has_ended:
                     self._trigger.set_result(None)
             return self._future
 
     def _value(self, _: Any) -> List[torch.Tensor]:
-        if self.failure is not None:
-            raise self.failure
+        self._join()
         return self._results
 
     def end(self, failure: Optional[BaseException]) -> None:
@@ -136,6 +158,53 @@ class Job(c10d.Work):
             trigger = self._trigger
         if trigger is not None:
             trigger.set_result(None)
+
+
+class Later:
+    """Does one thing after another for a hook, and completes the futures of what it is done for.
+
+    is_beside: in a thread beside the program; else at once, before do() returns."""
+
+    def __init__(self, name: str, is_beside: bool) -> None:
+        self._jobs: "queue.SimpleQueue[Optional[Callable[[], None]]]" = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True) if is_beside else None
+        if self._thread is not None:
+            self._thread.start()
+
+    def do(self, work: Callable[[], None], result: torch.Tensor, order: Optional[Order] = None) -> Any:
+        """A future of `result`. What `work` raises is the future's error, so that backward() raises it."""
+        trigger = future_for([result])
+        failures: List[BaseException] = []
+
+        def job() -> None:
+            try:
+                work() if order is None else order.run(work)
+            except BaseException as error:
+                failures.append(error)
+            trigger.set_result(None)
+
+        def value(_: Any) -> torch.Tensor:
+            if failures:
+                raise failures[0]
+            if order is not None:
+                order.join()
+            return result
+
+        if self._thread is not None:
+            self._jobs.put(job)
+        else:
+            job()
+        return trigger.then(value)
+
+    def end(self) -> None:
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        for job in iter(self._jobs.get, None):
+            job()
+            del job  # what it refers to
 
 
 class Together(c10d.Work):
@@ -191,7 +260,9 @@ class Calls:
     def limit_of(self, options: Any) -> float:
         return seconds_of(getattr(options, "timeout", None)) or self.limit
 
-    def put(self, name: str, options: Any, work: Callable[[], None], results: List[torch.Tensor]) -> Job:
+    def put(
+        self, name: str, options: Any, work: Callable[[], None], results: List[torch.Tensor], order: Optional[Order] = None
+    ) -> Job:
         """For the group's thread. The job keeps what `work` and `results` refer to.
 
         What that thread itself asks for, in a callback of a future, is done at once: so it comes behind the call whose
@@ -200,7 +271,7 @@ class Calls:
             raise self.failure
         with self._mutex:
             self.count += 1
-            job = Job(self, name, self.count, self.limit_of(options), work, results)
+            job = Job(self, name, self.count, self.limit_of(options), work, results, order)
             is_ours = threading.get_ident() == self._ident
             if not is_ours:
                 self._pending += 1

@@ -46,7 +46,7 @@ def register() -> None:
     if _is_registered:
         return
     _is_registered = True
-    arguments: Any = {} if not hasattr(dist.Backend, "default_device_backend_map") else {"devices": ["cpu"]}
+    arguments: Any = {} if not hasattr(dist.Backend, "default_device_backend_map") else {"devices": ["cpu", "cuda"]}
     dist.Backend.register_backend(NAME, _create, extended_api=True, **arguments)
 
 
@@ -88,7 +88,7 @@ def comm_of(group: Any = None) -> MPI.Comm:
     do beside torch, and for hooks. Made at the first call, which is collective, and freed with the group.
 
     Errors: ValueError for groups of other backends."""
-    return _backend_of(group).duplicate()
+    return backend_of(group).duplicate()
 
 
 def options(group: Any = None, codec: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None) -> None:
@@ -100,10 +100,10 @@ def options(group: Any = None, codec: Optional[str] = None, settings: Optional[M
     settings: others by info key, such as {"gc_compress_bytes": "1M", "gc_tolerance": "abs=1e-4"}.
 
     Errors: ValueError for groups of other backends; gradcoll.Error for what the library refuses."""
-    _backend_of(group).configure(settings_of(codec, settings))
+    backend_of(group).configure(settings_of(codec, settings))
 
 
-def _backend_of(group: Any) -> Backend:
+def backend_of(group: Any) -> Backend:
     group = group if group is not None else dist.distributed_c10d._get_default_group()
     for backend in _backends:
         if backend is group or _is_inside(backend, group):
@@ -112,10 +112,11 @@ def _backend_of(group: Any) -> Backend:
 
 
 def _is_inside(backend: Backend, group: Any) -> bool:
-    """Whether torch's process group has handed its CPU tensors to the backend."""
-    if not hasattr(group, "_get_backend"):
-        return False
-    try:
-        return group._get_backend(torch.device("cpu")) is backend
-    except RuntimeError:  # no backend for the CPU
-        return False
+    """Whether torch's process group hands the backend tensors of some device."""
+    for device in ("cpu", "cuda") if hasattr(group, "_get_backend") else ():
+        try:
+            if group._get_backend(torch.device(device)) is backend:
+                return True
+        except RuntimeError:  # no backend for that device
+            pass
+    return False

@@ -5,9 +5,8 @@
     model = torch.nn.parallel.DistributedDataParallel(model)
     model.register_comm_hook(gradcoll.torch.State(codec="int8"), gradcoll.torch.allreduce_hook)
 
-allreduce_hook sums each bucket of gradients over the tree with MPI, and hands it back when it is
-summed: it does not overlap with the backward pass. engine_hook hands every gradient to an engine, by
-its parameter's name, and the backward pass goes on meanwhile:
+allreduce_hook sums one bucket of gradients after another over the tree, in a thread of its state beside
+the backward pass. engine_hook hands every gradient to an engine, by its parameter's name:
 
     model.register_comm_hook(gradcoll.torch.EngineState(model), gradcoll.torch.engine_hook)
 
@@ -30,17 +29,20 @@ import torch
 import torch.distributed as dist
 from mpi4py import MPI
 
+from ._capi import handle
 from ._collectives import EXACT, allreduce
 from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
+from ._streams import Streams, is_on_device
 from ._torch_alone import watch
 from ._torch_checks import agree, check_alike, check_ranks, from_the_start, is_one_host, whole
 from ._torch_engine import EngineState, engine_hook
 from ._torch_fsdp import ShardedState
 from ._torch_mover import LayerRecorder, Mover, MoverStats
 from ._torch_optimizer import EngineOptimizer
+from ._torch_works import Later
 from ._torch_world import comm_of, options, register, use
 
 __all__ = [
@@ -119,6 +121,8 @@ class State:
         self.process_group = process_group
         self.step = 0
         self._own: Optional[MPI.Comm] = None
+        self._streams: Optional[Streams] = None  # behind which calls on `_own` begin
+        self._later: Optional[Later] = None
         self._kept: Dict[int, _Kept] = {}
         self._restored: List[Tuple[_Layout, Residual]] = []
         self._unpickled: Optional[Dict[str, Any]] = None
@@ -134,7 +138,7 @@ class State:
             except Exception:
                 own.Free()
                 raise
-            self._own = own
+            self._own, self._streams = own, Streams(handle(own), own.name)
             if self._unpickled is not None:
                 saved, self._unpickled = self._unpickled, None
                 self.load_state_dict(saved)
@@ -142,10 +146,13 @@ class State:
 
     def close(self) -> None:
         """Frees residuals and communicator. Collective. The state can be used again."""
+        later, self._later = self._later, None
+        if later is not None:
+            later.end()
         for residual in [kept.residual for kept in self._kept.values()] + [r for _, r in self._restored]:
             residual.free()
         self._kept, self._restored = {}, []
-        own, self._own = self._own, None
+        own, self._own, self._streams = self._own, None, None
         if own is not None:
             own.Free()
 
@@ -196,22 +203,32 @@ class State:
         self.step = saved["step"]
         set_step(own, self.step)
 
-    def sum_bucket(self, bucket: Any) -> torch.Tensor:
-        """The bucket's gradients, summed (or averaged) over all ranks, in its buffer."""
-        own = self.attach()
+    def sum_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        """Of the bucket's buffer, with its gradients summed (or averaged) over all ranks. Without MPI_THREAD_MULTIPLE it is
+        complete."""
+        self.attach()
+        assert self._streams is not None
+        if self._later is None:
+            self._later = Later("gradcoll.allreduce_hook", is_beside=MPI.Query_thread() >= MPI.THREAD_MULTIPLE)
         gradients = from_the_start(bucket.buffer())
+        arguments = (gradients, _layout_of(bucket, gradients), bucket.parameters(), bucket.is_last())
+        return self._later.do(lambda: self._sum(*arguments), gradients, self._streams.order([gradients], ()))
+
+    def _sum(self, gradients: torch.Tensor, layout: _Layout, parameters: List[torch.Tensor], is_last: bool) -> None:
+        own = self.attach()
+        if is_on_device(gradients):
+            assert self._streams is not None
+            self._streams.follow(gradients.device)
         if self.average:
             gradients.div_(own.size)
-        residual = self._residual_for(bucket, gradients)
-        allreduce(gradients, own, out=gradients, residual=residual)
-        if bucket.is_last():
+        allreduce(gradients, own, out=gradients, residual=self._residual_for(layout, parameters, gradients))
+        if is_last:
             self.step += 1
             set_step(own, self.step)
-        return gradients
 
     def __getstate__(self) -> Dict[str, Any]:
         """Communicators and process groups belong to one process: they are left out."""
-        left_out = ("comm", "process_group", "_own", "_kept", "_restored", "_unpickled")
+        left_out = ("comm", "process_group", "_own", "_streams", "_later", "_kept", "_restored", "_unpickled")
         kept = {name: value for name, value in self.__dict__.items() if name not in left_out}
         is_world = self.comm == MPI.COMM_WORLD and self.process_group is None
         return {**kept, "saved": self._unpickled or self.state_dict(), "is_world": is_world}
@@ -241,14 +258,12 @@ class State:
             set_option(own, key, value)
         set_step(own, self.step)
 
-    def _residual_for(self, bucket: Any, gradients: torch.Tensor) -> Optional[Residual]:
+    def _residual_for(self, layout: _Layout, parameters: List[torch.Tensor], gradients: torch.Tensor) -> Optional[Residual]:
         """None where the sum is exact."""
         size_bytes = gradients.numel() * gradients.element_size()
         is_exact = self.codec in EXACT or self.step < self.warmup_steps or size_bytes < self.min_bytes
         if is_exact or not self.error_feedback:
             return None
-        layout = _layout_of(bucket, gradients)
-        parameters = bucket.parameters()
         kept = self._kept.get(layout.index)
         if kept is not None and kept.is_for(layout, parameters):
             return kept.residual
@@ -285,9 +300,7 @@ def allreduce_hook(state: State, bucket: dist.GradBucket) -> torch.futures.Futur
     """For DistributedDataParallel.register_comm_hook(State(...), allreduce_hook)."""
     if not isinstance(state, State):
         raise TypeError(f"state is {show(state)} ({type(state).__name__}); allowed is a gradcoll.torch.State")
-    future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
-    future.set_result(state.sum_bucket(bucket))
-    return future
+    return state.sum_bucket(bucket)
 
 
 def _open_store(*place: Any, **arguments: Any) -> dist.TCPStore:

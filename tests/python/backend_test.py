@@ -453,7 +453,7 @@ class Codecs(unittest.TestCase):
             dist.all_reduce(tensor, group=group)
             self.assertTrue(is_same_on_all_ranks(tensor.numpy()))
             sums.append(tensor)
-        compressed = [gradcoll.stats(_torch_world._backend_of(group).comm).calls_compressed for group in (lossy, exact)]
+        compressed = [gradcoll.stats(_torch_world.backend_of(group).comm).calls_compressed for group in (lossy, exact)]
         self.assertEqual(compressed, [1 if SIZE > 1 else 0, 0])
         error = (sums[0] - sums[1]).abs().max()
         self.assertLess(error, 0.1 * SIZE)
@@ -462,7 +462,7 @@ class Codecs(unittest.TestCase):
             part = torch.empty(200_000)
             dist.reduce_scatter_tensor(part, source.repeat(SIZE), dist.ReduceOp.AVG, group=lossy)
             torch.testing.assert_close(part, sums[1] / SIZE, rtol=0, atol=0.1)
-            self.assertEqual(gradcoll.stats(_torch_world._backend_of(lossy).comm).calls_compressed, 2 if SIZE > 1 else 0)
+            self.assertEqual(gradcoll.stats(_torch_world.backend_of(lossy).comm).calls_compressed, 2 if SIZE > 1 else 0)
         whole = torch.full((70_000,), RANK + 0.1)
         dist.broadcast(whole, 0, group=lossy)
         self.assertTrue(torch.equal(whole, torch.full((70_000,), 0.1)))

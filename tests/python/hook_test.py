@@ -1,9 +1,11 @@
 # hook_test.py - the DistributedDataParallel hook and its state, bucket by bucket.
 import pickle
+import threading
 import unittest
 import warnings
+from unittest import mock
 
-from support import WORLD, gradcoll, is_same_on_all_ranks, main, numpy, torch_or_skip
+from support import MPI, WORLD, gradcoll, is_same_on_all_ranks, main, numpy, torch_or_skip
 
 torch = torch_or_skip()
 
@@ -339,9 +341,27 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "3:4"):
             step(model)
 
+    def test_the_backward_pass_goes_on_meanwhile(self):
+        """Where MPI may be called from several threads; else the sum is there when the hook returns."""
+        is_beside = MPI.Query_thread() == MPI.THREAD_MULTIPLE
+        state, may_begin, really = gradcoll.torch.State(), threading.Event(), gradcoll.torch.allreduce
+
+        def when_told(*arguments, **named):
+            self.assertTrue(not is_beside or may_begin.wait(60))
+            return really(*arguments, **named)
+
+        with mock.patch.object(gradcoll.torch, "allreduce", when_told):
+            futures = [gradcoll.torch.allreduce_hook(state, Bucket(torch.full((1000,), float(WORLD.rank + i)))) for i in range(3)]
+            self.assertEqual([future.done() for future in futures], 3 * [not is_beside])
+            may_begin.set()
+            for number, future in enumerate(futures):
+                self.assertTrue(torch.equal(future.wait(), torch.full((1000,), (WORLD.size - 1) / 2 + number)))
+        self.assertEqual(state.step, 3)
+        state.close()
+
     def test_a_bucket_on_another_device_is_refused(self):
         state = gradcoll.torch.State()
-        with self.assertRaisesRegex(TypeError, "bucket's buffer is on meta.*unasked"):
+        with self.assertRaisesRegex(TypeError, "bucket's buffer is on meta; allowed are CPU and CUDA"):
             gradcoll.torch.allreduce_hook(state, Bucket(torch.zeros(4, device="meta")))
         state.close()
 
