@@ -173,6 +173,10 @@ class Backend(_Base):  # type: ignore[misc]
             self._coalesced.append(work)
         return work
 
+    def do_beside(self, name: str, results: Tensors, function: Callable[[], None]) -> Any:
+        """The Work of a call of others on the group, made by its thread."""
+        return self._do(name, _GATHER, results, function)
+
     # Reductions follow: the library adds, also for a root alone.
 
     def allreduce(self, tensors: Tensors, opts: Any = _SUM) -> Any:

@@ -19,7 +19,7 @@ from ._residual import Residual
 from ._streams import is_on_device
 from ._torch_checks import agree, check_alike, is_one_host, whole
 from ._torch_works import Done
-from ._torch_world import comm_of
+from ._torch_world import backend_of, comm_of
 
 EXEMPT = ("*embed*", "*wte*", "*wpe*")
 
@@ -66,7 +66,7 @@ class ShardedState:
     """How the gradients of a model that torch's fully_shard has sharded are summed, and what is kept between steps.
 
     model: the sharded model, whose process groups are of the backend "gradcoll". Each sharded part of it gets a
-        reduce-scatter of this state, and an all-gather if `gather_codec` is one.
+        reduce-scatter and an all-gather of this state.
     codec: "int8", "bf16", "2:4", ... for gradients; "exact" for none.
     gather_codec: "bf16" rounds float32 parameters on the way to the other ranks: each element to the nearest bfloat16, so by
         at most 2**-8 of its magnitude. All ranks compute with the same rounded values, and each keeps its own shard as it is.
@@ -118,8 +118,7 @@ class ShardedState:
                 continue
             part = _Part(group, [self._column(parameter, names) for parameter in group.fsdp_params])
             module.set_custom_reduce_scatter(_ReduceScatter(self, part))
-            if self.gather_codec not in EXACT:
-                module.set_custom_all_gather(_AllGather(self, part))
+            module.set_custom_all_gather(_AllGather(self, part))
             yield part
 
     def _column(self, parameter: Any, names: Mapping[int, str]) -> _Column:
@@ -136,10 +135,6 @@ class ShardedState:
             return
         own = self._comm(group, self.codec)
         rows = source.view(own.size, -1)
-        if part.exact:
-            mine = torch.empty(part.numel - part.lossy_numel(), dtype=output.dtype)
-            _scatter_sum(mine, _packed(rows, part.exact).view(-1), group, op)
-            _unpack(mine.view(1, -1), part.exact, output.view(1, -1))
         vector = _packed(rows, part.lossy)
         reduction = memory.reduction_of(op, source.dtype)
         if reduction.factor is not None:
@@ -149,6 +144,10 @@ class ShardedState:
         if reduction.is_average:
             mine.div_(own.size)
         _unpack(mine.view(1, -1), part.lossy, output.view(1, -1))
+        if part.exact:  # last, as it waits for a gather of the group that is under way
+            mine = torch.empty(part.numel - part.lossy_numel(), dtype=output.dtype)
+            _scatter_sum(mine, _packed(rows, part.exact).view(-1), group, op)
+            _unpack(mine.view(1, -1), part.exact, output.view(1, -1))
 
     def _scatter_lossy_sum(self, part: _Part, own: MPI.Comm, mine: torch.Tensor, vector: torch.Tensor) -> None:
         count, _ = memory.words(mine.numel(), 1)
@@ -159,16 +158,21 @@ class ShardedState:
         else:
             call(own, lib.GC_Reduce_scatter_block, *arguments)
 
-    def all_gather(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any) -> None:
+    def all_gather(self, part: _Part, output: torch.Tensor, source: torch.Tensor, group: Any) -> Any:
+        """Goes on beside the program, whose FSDP waits for a Work before it reads: so a part that is gathered before its turn
+        comes while others are computed."""
         if not self._is_lossy(part, self.gather_codec, source, group, True):
-            dist.all_gather_into_tensor(output, source, group=group)
-            return
-        own = self._comm(group, self.gather_codec)
+            return dist.all_gather_into_tensor(output, source, group=group, async_op=True)
+        backend, own = backend_of(group), self._comm(group, self.gather_codec)
+        return backend.do_beside("all_gather", [output], lambda: self._gather_rounded(backend, own, part, output, source))
+
+    def _gather_rounded(self, backend: Any, own: MPI.Comm, part: _Part, output: torch.Tensor, source: torch.Tensor) -> None:
+        """In the group's thread."""
         rows = output.view(own.size, -1)
         if part.exact:
             mine = _packed(source.view(1, -1), part.exact).view(-1)
             all_of_it = torch.empty(own.size * mine.numel(), dtype=mine.dtype)
-            dist.all_gather_into_tensor(all_of_it, mine, group=group)
+            backend.gather_into(all_of_it, mine)
         mine = _packed(source.view(1, -1), part.lossy).clone()
         target = torch.empty(own.size, mine.numel(), dtype=mine.dtype)
         what = (mine.numel(), memory.TYPES[mine.dtype])
@@ -321,8 +325,7 @@ class _ReduceScatter(_Comm):
 
 class _AllGather(_Comm):
     def __call__(self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, async_op: bool = False) -> Any:
-        self._state.all_gather(self._part, output_tensor, input_tensor, group)
-        return Done([output_tensor]) if async_op else None
+        return self._state.all_gather(self._part, output_tensor, input_tensor, group)
 
 
 def _scatter_sum(output: torch.Tensor, source: torch.Tensor, group: Any, op: Any) -> None:

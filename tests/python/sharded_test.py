@@ -1,6 +1,8 @@
 # sharded_test.py - ShardedState: models of fully_shard with a codec, error feedback, checkpoints, and rounded parameters.
+import threading
 import unittest
 import warnings
+from unittest import mock
 
 from support import WORLD, main, torch_or_skip
 
@@ -8,6 +10,7 @@ torch = torch_or_skip()
 import torch.distributed as dist  # noqa: E402
 
 import gradcoll.torch  # noqa: E402
+from gradcoll._torch_backend import Backend  # noqa: E402
 from gradcoll._torch_checks import is_one_host  # noqa: E402
 
 RANK, SIZE = WORLD.rank, WORLD.size
@@ -213,6 +216,23 @@ class Gradients(unittest.TestCase):
 
 
 class Parameters(unittest.TestCase):
+    def test_gathers_go_on_beside_the_program(self):
+        for codec in ("exact", "bf16"):
+            threads = set()
+
+            def noted(*arguments):
+                threads.add(threading.get_ident())
+                return really(*arguments)
+
+            really = Backend.gather_into
+            model = network()
+            state = state_of(model, codec="int8", gather_codec=codec)
+            with mock.patch.object(Backend, "gather_into", noted):
+                gradients(model, batches(1)[0])
+            self.assertEqual(len(threads), 1 if SIZE > 1 else 0)
+            self.assertNotIn(threading.get_ident(), threads)
+            state.close()
+
     def test_rounded_within_the_bound(self):
         model, plain = network(), network()
         state = state_of(model, codec="exact", gather_codec="bf16")
