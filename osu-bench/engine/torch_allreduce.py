@@ -5,7 +5,8 @@ usage: mpirun -n RANKS python3 osu-bench/engine/torch_allreduce.py [--rounds N] 
 
 Each size is timed in rounds. In a round each backend makes a number of calls in a row, and who begins changes from
 round to round. A time is that of the slowest rank. Rank 0 prints the median of rounds with quartiles, and the median of
-the ratios of the two times of one round. "nothing" is a backend whose calls do nothing: what torch itself takes.
+the ratios of the two times of one round. "nothing" is a backend whose calls do nothing: what torch itself takes. "memory"
+is what all ranks together take to read and write the vector once, each its own: no sum in place moves less.
 """
 
 import argparse
@@ -47,11 +48,14 @@ def calls_of(size_bytes):
 
 
 def seconds_of(tensor, group, calls):
-    """Of one call, on the slowest rank."""
+    """Of one call, on the slowest rank; without a group of its memory alone."""
     MPI.COMM_WORLD.Barrier()
     begin = time.perf_counter()
     for _ in range(calls):
-        dist.all_reduce(tensor, group=group)
+        if group is not None:
+            dist.all_reduce(tensor, group=group)
+        else:
+            tensor.add_(0)
     return MPI.COMM_WORLD.allreduce((time.perf_counter() - begin) / calls, MPI.MAX)
 
 
@@ -71,6 +75,7 @@ def main():
     gradcoll.torch.init_process_group(backend="gradcoll")
     dist.Backend.register_backend("nothing", make_nothing, extended_api=True, devices=["cpu"])
     groups = {name: dist.new_group(backend=name) for name in ("gradcoll", "gloo", "nothing")}
+    groups["memory"] = None
     if dist.get_rank() == 0:
         print(f"{dist.get_world_size()} ranks, {arguments.dtype}, torch {torch.__version__}; us, median [quartiles]")
     for size_bytes in arguments.bytes:
@@ -85,7 +90,8 @@ def main():
         if dist.get_rank() == 0:
             ratios = [gloo / ours for gloo, ours in zip(times["gloo"], times["gradcoll"])]
             columns = "  ".join(f"{name} {quartiles(times[name])}" for name in times)
-            print(f"{size_bytes:10d} B  {columns}  gloo/gradcoll {statistics.median(ratios):.2f}", flush=True)
+            floor = statistics.median(of_memory / ours for of_memory, ours in zip(times["memory"], times["gradcoll"]))
+            print(f"{size_bytes:10d} B  {columns}  gloo/gradcoll {statistics.median(ratios):.2f}  memory/gradcoll {floor:.2f}", flush=True)
     dist.destroy_process_group()
 
 
