@@ -13,6 +13,21 @@
 namespace gradcoll::quant {
 namespace {
 
+/// EscapeInput is the elements of a block, and its values as they are to come back.
+template <class Wide>
+struct EscapeInput {
+    EscapeInput(const std::byte* elements, std::byte* rest, std::size_t count)
+        : in(elements), residual(rest), elems(count) {}
+
+    const std::byte* in;
+    std::byte* residual;
+    std::size_t elems;
+    bound::Survey<Wide> survey{};
+    alignas(64) Wide wanted[escape_block_elems];
+};
+
+/// EscapeEncoder writes a block with codes of one width. Several may share an input, which one of
+/// them has gathered.
 template <class Block, bool with_residual>
 class EscapeEncoder {
     using W = typename Block::Width;
@@ -20,111 +35,133 @@ class EscapeEncoder {
     using T = typename Block::Lanes::Format;
     using Bits = typename T::Bits;
     using Wide = typename T::Wide;
-    using Sizes = EscapeSizes<W, Bits, Wide>;
     using Values = BlockValues<Wide, Block>;
     using Scalar = ScalarLanes<T>;
 
   public:
-    EscapeEncoder(const std::byte* in, std::byte* residual, std::size_t elems, std::byte* out)
-        : in_(in), residual_(residual), elems_(elems), out_(out) {}
+    using Sizes = EscapeSizes<W, Bits, Wide>;
+
+    EscapeEncoder(EscapeInput<Wide>& input, const Loss<Wide>& loss)
+        : input_(input), loss_(loss), values_{input.wanted, input.elems}, choice_(values_, loss) {}
 
     /// Returns how many bytes were written.
-    std::size_t encode(const Loss<Wide>& loss) {
-        bound::Survey<Wide> survey = Whole::template gather<with_residual, true>(
-            in_, residual_, wanted_, elems_, loss.template least_size<T>());
-        if (is_constant(survey, loss)) return send_constant();
-        if (loss.is_none() || !is_shorter(0)) return send_plain();
-        if (survey.has_specials && !finite_extremes(wanted_, elems_, survey.lowest, survey.highest))
-            return send_plain();
-        const Values values{wanted_, elems_};
-        GridChoice<W, T, Values> choice(values, loss);
-        if (!choice.make(survey.lowest, survey.highest) || !is_shorter(elems_ - choice.in_reach()))
-            return send_plain();
-        switch (look_at(survey, choice)) {
+    std::size_t encode(std::byte* out) {
+        gather();
+        if (is_constant()) return send_constant(out);
+        const std::size_t size =
+            may_have_codes() && choose() < plain_bytes() ? send_codes(out) : std::size_t{0};
+        return size != 0 ? size : send_plain(out);
+    }
+
+    // ---- the steps of that
+
+    void gather() {
+        input_.survey = Whole::template gather<with_residual, true>(input_.in, input_.residual,
+                                                                    input_.wanted, input_.elems,
+                                                                    loss_.template least_size<T>());
+    }
+    bool is_constant() const {
+        if (input_.survey.has_specials || input_.survey.lowest != input_.survey.highest)
+            return false;
+        if (Sizes::constant >= plain_bytes() || !Block::all_same(input_.wanted, input_.elems))
+            return false;
+        const Wide sent = bound::rounded_to<T>(input_.wanted[0]);
+        return sent == input_.wanted[0] || loss_.template takes<T>(input_.wanted[0], sent);
+    }
+    std::size_t send_constant(std::byte* out) {
+        const Wide sent = bound::rounded_to<T>(input_.wanted[0]);
+        write_grid(out, Grid<Wide>{0, sent, 0}, false);
+        if constexpr (with_residual)
+            Whole::keep_rest_of(input_.wanted, sent, input_.residual, input_.elems);
+        return Sizes::constant;
+    }
+    /// Returns whether there is a tolerance, and a finite value.
+    bool may_have_codes() {
+        bound::Survey<Wide>& survey = input_.survey;
+        return !loss_.is_none() &&
+               (!survey.has_specials ||
+                finite_extremes(input_.wanted, input_.elems, survey.lowest, survey.highest));
+    }
+    /// Returns the bytes of a block without an escape.
+    std::size_t least_bytes() const { return Sizes::coded(input_.elems, 0); }
+    std::size_t plain_bytes() const { return Sizes::plain(input_.elems); }
+    /// Chooses the grid. Returns how many bytes the block has if only what is out of reach escapes.
+    std::size_t choose() {
+        if (least_bytes() >= plain_bytes() ||
+            !choice_.make(input_.survey.lowest, input_.survey.highest))
+            return plain_bytes();
+        return Sizes::coded(input_.elems, input_.elems - choice_.in_reach());
+    }
+    /// Writes codes and escapes, by the grid that was chosen. Returns 0 if that would be no shorter
+    /// than plain elements.
+    std::size_t send_codes(std::byte* out) {
+        switch (look()) {
             case Look::at_nothing:
-                return send_codes<Look::at_nothing>(choice.grid(), loss);
+                return send_codes_after<Look::at_nothing>(out);
             case Look::at_loss:
-                return send_codes<Look::at_loss>(choice.grid(), loss);
+                return send_codes_after<Look::at_loss>(out);
             case Look::at_all:
                 break;
         }
-        return send_codes<Look::at_all>(choice.grid(), loss);
+        return send_codes_after<Look::at_all>(out);
+    }
+    std::size_t send_plain(std::byte* out) {
+        write_plain_mark<Wide>(out);
+        if constexpr (with_residual)
+            Whole::send_plain(input_.wanted, out + sizeof(Wide), input_.residual, input_.elems);
+        else
+            std::memcpy(out + sizeof(Wide), input_.in, input_.elems * sizeof(Bits));
+        return plain_bytes();
     }
 
   private:
-    /// Returns whether codes are shorter than plain elements.
-    bool is_shorter(std::size_t escapes) const {
-        return Sizes::coded(elems_, escapes) < Sizes::plain(elems_);
-    }
-
-    Look look_at(const bound::Survey<Wide>& survey, const GridChoice<W, T, Values>& choice) const {
+    Look look() const {
+        const bound::Survey<Wide>& survey = input_.survey;
         const bool has_zero = survey.lowest <= 0 && survey.highest >= 0;
-        if (survey.has_specials || survey.has_small || (has_zero && !keeps_zero(choice.grid())))
+        if (survey.has_specials || survey.has_small || (has_zero && !keeps_zero(choice_.grid())))
             return Look::at_all;
-        return choice.is_sure() ? Look::at_nothing : Look::at_loss;
+        return choice_.is_sure() ? Look::at_nothing : Look::at_loss;
     }
     static bool keeps_zero(const Grid<Wide>& grid) {
         const auto code = static_cast<Wide>(grid.code_of(0, beside_mark<W>));
         return Scalar::narrow(grid.offset + code * grid.scale) == 0;
     }
 
-    bool is_constant(const bound::Survey<Wide>& survey, const Loss<Wide>& loss) const {
-        if (survey.has_specials || survey.lowest != survey.highest) return false;
-        if (Sizes::constant >= Sizes::plain(elems_) || !Block::all_same(wanted_, elems_))
-            return false;
-        const Wide sent = bound::rounded_to<T>(wanted_[0]);
-        return sent == wanted_[0] || loss.template takes<T>(wanted_[0], sent);
-    }
-    std::size_t send_constant() {
-        const Wide sent = bound::rounded_to<T>(wanted_[0]);
-        write_grid(out_, Grid<Wide>{0, sent, 0}, false);
-        if constexpr (with_residual) Whole::keep_rest_of(wanted_, sent, residual_, elems_);
-        return Sizes::constant;
-    }
-
-    std::size_t send_plain() {
-        write_plain_mark<Wide>(out_);
-        if constexpr (with_residual)
-            Whole::send_plain(wanted_, out_ + sizeof(Wide), residual_, elems_);
-        else
-            std::memcpy(out_ + sizeof(Wide), in_, elems_ * sizeof(Bits));
-        return Sizes::plain(elems_);
-    }
-
     template <Look look>
-    std::size_t send_codes(const Grid<Wide>& grid, const Loss<Wide>& loss) {
+    std::size_t send_codes_after(std::byte* out) {
+        const Grid<Wide>& grid = choice_.grid();
         Escapes escapes;
-        std::byte* const codes = out_ + Sizes::constant;
-        if (look == Look::at_nothing || loss.rel_limit == 0)
-            Block::template quantize<with_residual, false, look>(wanted_, grid, loss, codes,
-                                                                 residual_, escapes, elems_);
+        std::byte* const codes = out + Sizes::constant;
+        if (look == Look::at_nothing || loss_.rel_limit == 0)
+            Block::template quantize<with_residual, false, look>(
+                input_.wanted, grid, loss_, codes, input_.residual, escapes, input_.elems);
         else
-            Block::template quantize<with_residual, true, look>(wanted_, grid, loss, codes,
-                                                                residual_, escapes, elems_);
+            Block::template quantize<with_residual, true, look>(
+                input_.wanted, grid, loss_, codes, input_.residual, escapes, input_.elems);
         const std::size_t count = escapes.count();
-        if (!is_shorter(count)) return send_plain();
-        write_grid(out_, grid, count != 0);
-        if (count != 0) send_escapes(escapes, codes + Sizes::codes(elems_));
-        return Sizes::coded(elems_, count);
+        if (Sizes::coded(input_.elems, count) >= plain_bytes()) return 0;
+        write_grid(out, grid, count != 0);
+        if (count != 0) send_escapes(escapes, codes + Sizes::codes(input_.elems));
+        return Sizes::coded(input_.elems, count);
     }
     void send_escapes(const Escapes& escapes, std::byte* to) {
         if constexpr (with_residual)
             escapes.for_each([&](std::size_t i) {
-                const Bits sent = Scalar::narrow(wanted_[i]);
+                const Wide wanted = input_.wanted[i];
+                const Bits sent = Scalar::narrow(wanted);
                 Scalar::store(to, sent);
-                Scalar::store_wide(residual_ + i * sizeof(Wide),
-                                   Scalar::finite_or_zero(wanted_[i] - Scalar::widen(sent)));
+                Scalar::store_wide(input_.residual + i * sizeof(Wide),
+                                   Scalar::finite_or_zero(wanted - Scalar::widen(sent)));
                 to += sizeof(Bits);
             });
         else
-            Block::copy_escapes(in_, escapes, to);
+            Block::copy_escapes(input_.in, escapes, to);
     }
 
-    const std::byte* in_;
-    std::byte* residual_;
-    std::size_t elems_;
-    std::byte* out_;
-    alignas(64) Wide wanted_[escape_block_elems];
+    EscapeInput<Wide>& input_;
+    const Loss<Wide>& loss_;
+    Values values_;
+    GridChoice<W, T, Values> choice_;
 };
 
 /// Calls step(lanes, i, values) for elements as they lie in memory.

@@ -28,9 +28,9 @@ struct EscapeCoder {
     template <bool with_residual>
     static std::size_t encode(const std::byte* in, std::byte* residual, std::size_t elems,
                               std::byte* out, const Told& told) {
-        if (elems < block_elems)
-            return EscapeEncoder<Rest, with_residual>(in, residual, elems, out).encode(told);
-        return EscapeEncoder<Block, with_residual>(in, residual, elems, out).encode(told);
+        EscapeInput<typename Lanes::Format::Wide> input(in, residual, elems);
+        if (elems < block_elems) return EscapeEncoder<Rest, with_residual>(input, told).encode(out);
+        return EscapeEncoder<Block, with_residual>(input, told).encode(out);
     }
     template <class Step>
     static bool decode(Input& in, std::size_t elems, Step step) {

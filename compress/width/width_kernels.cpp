@@ -1,7 +1,7 @@
 // compress/width/width_kernels.cpp - the kernels of one instruction set: the blocks of
 // quantization with a tolerance (compress/quant), each in the width that makes it shortest. The
 // build compiles this once for each (gradcoll_kernels).
-#include <cstring>
+#include <cstddef>
 #include <type_traits>
 
 #include "compress/kernels.hpp"
@@ -38,8 +38,6 @@ class WidthCoder {
     static constexpr bool has_16_bits = sizeof(Bits) > 2;
     /// A block that is not plain has its width in front.
     static constexpr std::size_t width_bytes = 1;
-    static constexpr std::size_t most_bytes =
-        sizeof(Wide) + escape_block_elems * sizeof(Bits) + width_bytes;
 
   public:
     using Lanes = typename Of<8>::Whole::Lanes;
@@ -51,11 +49,9 @@ class WidthCoder {
     template <bool with_residual>
     static std::size_t encode(const std::byte* in, std::byte* residual, std::size_t elems,
                               std::byte* out, const Told& told) {
-        Attempts<with_residual> attempts(in, residual, elems, told);
-        attempts.template add<4>();
-        attempts.template add<8>();
-        if constexpr (has_16_bits) attempts.template add<16>();
-        return attempts.take_best(out);
+        quant::EscapeInput<Wide> input(in, residual, elems);
+        return elems < block_elems ? encode_block<with_residual, RestOf>(input, out, told)
+                                   : encode_block<with_residual, WholeOf>(input, out, told);
     }
 
     template <class Step>
@@ -84,64 +80,45 @@ class WidthCoder {
                    : quant::decode_escape_block<typename Of<bits>::Whole>(in, elems, step);
     }
 
-    /// Attempts encodes a block in one width after another, and keeps the shortest, of equals the
-    /// narrowest. Wider codes are tried only if they could be shorter. Each attempt begins with the
-    /// residual as it was.
-    template <bool with_residual>
-    class Attempts {
-      public:
-        Attempts(const std::byte* in, std::byte* residual, std::size_t elems, const Told& told)
-            : in_(in), residual_(residual), elems_(elems), told_(told) {}
+    template <int bits>
+    using RestOf = typename Of<bits>::Rest;
+    template <int bits>
+    using WholeOf = typename Of<bits>::Whole;
 
-        template <int bits>
-        void add() {
-            using Sizes = quant::EscapeSizes<quant::Width<bits>, Bits, Wide>;
-            if (best_bits_ != 0 && best_bytes_ <= Sizes::coded(elems_, 0)) return;
-            const int place = best_bits_ == 0 ? 0 : 1 - best_place_;
-            std::byte* rest = nullptr;
-            if constexpr (with_residual) {
-                rest = rests_[place];
-                std::memcpy(rest, residual_, elems_ * sizeof(Wide));
-            }
-            const std::size_t bytes = encode_as<bits>(rest, room_[place]);
-            if (best_bits_ != 0 && bytes >= best_bytes_) return;
-            best_bytes_ = bytes;
-            best_bits_ = bits;
-            best_place_ = place;
+    /// Encodes a block in the width that makes it shortest as far as the windows tell, of equals in
+    /// the narrowest. Windows of wider codes are looked for only if they could be shorter.
+    template <bool with_residual, template <int> class Block>
+    static std::size_t encode_block(quant::EscapeInput<Wide>& input, std::byte* out,
+                                    const Told& told) {
+        quant::EscapeEncoder<Block<4>, with_residual> of_4(input, told);
+        of_4.gather();
+        if (of_4.is_constant()) return with_width(4, of_4.send_constant(out + width_bytes), out);
+        if (!of_4.may_have_codes()) return of_4.send_plain(out);
+        quant::EscapeEncoder<Block<8>, with_residual> of_8(input, told);
+        std::size_t best_bytes = of_4.choose();
+        int best = best_bytes < of_4.plain_bytes() ? 4 : 0;
+        const auto try_width = [&](auto& encoder, int bits) {
+            if (encoder.least_bytes() >= best_bytes) return;
+            const std::size_t bytes = encoder.choose();
+            if (bytes >= best_bytes) return;
+            best_bytes = bytes;
+            best = bits;
+        };
+        try_width(of_8, 8);
+        std::size_t sent = 0;
+        if constexpr (has_16_bits) {
+            quant::EscapeEncoder<Block<16>, with_residual> of_16(input, told);
+            try_width(of_16, 16);
+            if (best == 16) sent = of_16.send_codes(out + width_bytes);
         }
-
-        std::size_t take_best(std::byte* out) const {
-            if constexpr (with_residual)
-                std::memcpy(residual_, rests_[best_place_], elems_ * sizeof(Wide));
-            const std::byte* const from = room_[best_place_];
-            const std::size_t front = quant::is_plain_mark<Wide>(from) ? 0 : width_bytes;
-            if (front != 0) *out = static_cast<std::byte>(best_bits_);
-            std::memcpy(out + front, from, best_bytes_);
-            return front + best_bytes_;
-        }
-
-      private:
-        template <int bits>
-        std::size_t encode_as(std::byte* rest, std::byte* to) const {
-            using Rest = quant::EscapeEncoder<typename Of<bits>::Rest, with_residual>;
-            using Whole = quant::EscapeEncoder<typename Of<bits>::Whole, with_residual>;
-            if (elems_ < block_elems) return Rest(in_, rest, elems_, to).encode(told_);
-            return Whole(in_, rest, elems_, to).encode(told_);
-        }
-
-        static constexpr std::size_t rest_bytes =
-            with_residual ? escape_block_elems * sizeof(Wide) : 1;
-
-        const std::byte* in_;
-        std::byte* residual_;
-        std::size_t elems_;
-        const Told& told_;
-        std::size_t best_bytes_ = 0;
-        int best_bits_ = 0;
-        int best_place_ = 0;
-        alignas(64) std::byte room_[2][most_bytes];
-        alignas(64) std::byte rests_[2][rest_bytes];
-    };
+        if (best == 8) sent = of_8.send_codes(out + width_bytes);
+        if (best == 4) sent = of_4.send_codes(out + width_bytes);
+        return sent != 0 ? with_width(best, sent, out) : of_4.send_plain(out);
+    }
+    static std::size_t with_width(int bits, std::size_t bytes, std::byte* out) {
+        *out = static_cast<std::byte>(bits);
+        return width_bytes + bytes;
+    }
 };
 
 template <class Isa>

@@ -49,14 +49,15 @@ class EscapingBlock {
         std::copy(plain_.begin(), plain_.end(), as_it_is.begin() + sizeof(Float));
         Bytes best = constant();
         if (!best.empty() && best.size() < as_it_is.size()) return best;
-        if (abs_limit_ == 0 && rel_limit_ == 0) return as_it_is;
-        if (!choose()) return as_it_is;
-        const std::size_t in_reach = kept_;
-        const std::size_t least =
-            sizeof(Float) * 2 + codes_bytes() + (values_.size() - in_reach) * element_bytes(type_);
-        if (least >= as_it_is.size()) return as_it_is;
+        if (bytes_by_reach() >= as_it_is.size()) return as_it_is;
         best = coded();
         return best.size() < as_it_is.size() ? best : as_it_is;
+    }
+    /// Returns how long the encoding is if just what is out of reach of the grid escapes; a plain
+    /// one, if there is no grid.
+    std::size_t bytes_by_reach() {
+        if ((abs_limit_ == 0 && rel_limit_ == 0) || !choose()) return sizeof(Float) + plain_.size();
+        return sizeof(Float) * 2 + codes_bytes() + (values_.size() - kept_) * element_bytes(type_);
     }
 
   private:
@@ -233,19 +234,20 @@ class EscapingBlock {
     std::vector<Float> values_;
 };
 
-/// Returns the block's encoding in the width that makes it shortest, the narrowest of those, with
-/// the width in front unless it is plain.
+/// Returns the block's encoding in the width whose grid promises the shortest, the narrowest of
+/// those, with the width in front unless it is plain.
 template <class Float>
 Bytes encoding_in_any_width(const CodecParameters& told, ElementType type, const Bytes& plain) {
-    Bytes best;
+    std::size_t best_bytes = 0;
     int best_bits = 0;
     for (const int bits : {4, 8, 16}) {
         if (static_cast<std::size_t>(bits) >= 8 * element_bytes(type)) continue;
-        const Bytes encoding = EscapingBlock<Float>(bits, told, type, plain).encoding();
-        if (best_bits != 0 && encoding.size() >= best.size()) continue;
-        best = encoding;
+        const std::size_t bytes = EscapingBlock<Float>(bits, told, type, plain).bytes_by_reach();
+        if (best_bits != 0 && bytes >= best_bytes) continue;
+        best_bytes = bytes;
         best_bits = bits;
     }
+    Bytes best = EscapingBlock<Float>(best_bits, told, type, plain).encoding();
     const auto is_set = [](std::byte each) { return each == std::byte{0xff}; };
     if (!std::all_of(best.begin(), best.begin() + sizeof(Float), is_set))
         best.insert(best.begin(), static_cast<std::byte>(best_bits));

@@ -35,8 +35,11 @@ std::vector<float> layers(std::size_t blocks) {
     return values;
 }
 
-TEST(Width, EachBlockIsAsShortAsTheBestOfThree) {
+/// A width is chosen by what is in reach of its codes, and a value just out of reach may yet come
+/// back near enough: so a block is now and then a little longer than the best.
+TEST(Width, EachBlockIsAboutAsShortAsTheBestOfThree) {
     const std::vector<float> values = layers(20);
+    std::size_t best_bytes = 0, made_bytes = 0;
     for (const char* abs : {"0.1", "0.01", "0.001", "1e-6"}) {
         const Codec any = codec_named(std::string("int/abs=") + abs);
         std::vector<std::size_t> taken(256);
@@ -49,12 +52,16 @@ TEST(Width, EachBlockIsAsShortAsTheBestOfThree) {
                                           .size());
             const std::vector<std::byte> made = encoded(any, &values[at], count);
             const bool is_plain = made[0] == std::byte{0xff};
-            EXPECT_EQ(made.size(), best + (is_plain ? 0 : 1)) << abs << " from " << at;
+            EXPECT_GE(made.size(), best + (is_plain ? 0 : 1)) << abs << " from " << at;
+            EXPECT_LE(made.size(), best + best / 32 + 1) << abs << " from " << at;
+            best_bytes += best;
+            made_bytes += made.size();
             ++taken[std::to_integer<std::size_t>(made[0])];
         }
         EXPECT_GT(std::count_if(taken.begin(), taken.end(), [](std::size_t n) { return n > 0; }), 1)
             << abs << ": one width serves all";
     }
+    EXPECT_LE(made_bytes, best_bytes + best_bytes / 200);
 }
 
 TEST(Width, NoValueComesBackFurtherOff) {
