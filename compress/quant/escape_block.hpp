@@ -92,6 +92,19 @@ class EscapeEncoder {
             return plain_bytes();
         return Sizes::coded(input_.elems, input_.elems - choice_.in_reach());
     }
+    /// If the grid serves all values, makes its steps nearly as wide as the tolerance allows: there
+    /// are fewer different codes then. The grid is that of a block with extremes further apart; if
+    /// none serves those, it stays.
+    void widen() {
+        if (sizeof(Bits) == 2 || choice_.in_reach() < input_.elems) return;
+        constexpr double steps = 2.0 * beside_mark<W>.highest;
+        const double lowest = input_.survey.lowest, highest = input_.survey.highest;
+        const double more = steps * (2 * loss_.abs) * part_of_tolerance - (highest - lowest);
+        const auto further_down = static_cast<Wide>(lowest - more / 2);
+        const auto further_up = static_cast<Wide>(highest + more / 2);
+        if (more > 0 && is_finite(further_down) && is_finite(further_up))
+            choice_.make(further_down, further_up);
+    }
     /// Writes codes and escapes, by the grid that was chosen. Returns 0 if that would be no shorter
     /// than plain elements.
     std::size_t send_codes(std::byte* out) {
@@ -157,6 +170,9 @@ class EscapeEncoder {
         else
             Block::copy_escapes(input_.in, escapes, to);
     }
+
+    /// What rounding may add is more for codes of 16 bits.
+    static constexpr double part_of_tolerance = W::bits == 16 ? 7.0 / 8 : 31.0 / 32;
 
     EscapeInput<Wide>& input_;
     const Loss<Wide>& loss_;

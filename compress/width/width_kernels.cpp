@@ -109,11 +109,16 @@ class WidthCoder {
         if constexpr (has_16_bits) {
             quant::EscapeEncoder<Block<16>, with_residual> of_16(input, told);
             try_width(of_16, 16);
-            if (best == 16) sent = of_16.send_codes(out + width_bytes);
+            if (best == 16) sent = send(of_16, out);
         }
-        if (best == 8) sent = of_8.send_codes(out + width_bytes);
-        if (best == 4) sent = of_4.send_codes(out + width_bytes);
+        if (best == 8) sent = send(of_8, out);
+        if (best == 4) sent = send(of_4, out);
         return sent != 0 ? with_width(best, sent, out) : of_4.send_plain(out);
+    }
+    template <class Encoder>
+    static std::size_t send(Encoder& encoder, std::byte* out) {
+        encoder.widen();
+        return encoder.send_codes(out + width_bytes);
     }
     static std::size_t with_width(int bits, std::size_t bytes, std::byte* out) {
         *out = static_cast<std::byte>(bits);

@@ -44,12 +44,14 @@ class EscapingBlock {
         rel_limit_ = static_cast<Float>(rel_ * (1 - 8 * rounding));
     }
 
-    Bytes encoding() {
+    /// `is_widened`: steps are as wide as the tolerance allows.
+    Bytes encoding(bool is_widened = false) {
         Bytes as_it_is(sizeof(Float) + plain_.size(), std::byte{0xff});
         std::copy(plain_.begin(), plain_.end(), as_it_is.begin() + sizeof(Float));
         Bytes best = constant();
         if (!best.empty() && best.size() < as_it_is.size()) return best;
         if (bytes_by_reach() >= as_it_is.size()) return as_it_is;
+        if (is_widened) widen();
         best = coded();
         return best.size() < as_it_is.size() ? best : as_it_is;
     }
@@ -114,6 +116,19 @@ class EscapingBlock {
         if (has_zero) around(low + half);
         around(high - half);
         around(median(false));
+    }
+    void widen() {
+        if (element_bytes(type_) == 2 || kept_ < values_.size()) return;
+        const double low = *std::min_element(values_.begin(), values_.end());
+        const double high = *std::max_element(values_.begin(), values_.end());
+        const double part = bits_ == 16 ? 0.875 : 0.96875;
+        const double more = 2.0 * last() * (2 * abs_) * part - (high - low);
+        const auto down = static_cast<Float>(low - more / 2);
+        const auto up = static_cast<Float>(high + more / 2);
+        if (!(more > 0) || !std::isfinite(down) || !std::isfinite(up)) return;
+        const Grid all = over(down, up);
+        const double most = std::max(std::fabs(down), std::fabs(up));
+        if (all.scale <= step_for(most + abs_)) grid_ = all;
     }
     void choose_for_rel(Float low, Float high) {
         consider(over(low, high));
@@ -247,7 +262,7 @@ Bytes encoding_in_any_width(const CodecParameters& told, ElementType type, const
         best_bytes = bytes;
         best_bits = bits;
     }
-    Bytes best = EscapingBlock<Float>(best_bits, told, type, plain).encoding();
+    Bytes best = EscapingBlock<Float>(best_bits, told, type, plain).encoding(true);
     const auto is_set = [](std::byte each) { return each == std::byte{0xff}; };
     if (!std::all_of(best.begin(), best.begin() + sizeof(Float), is_set))
         best.insert(best.begin(), static_cast<std::byte>(best_bits));
