@@ -22,6 +22,13 @@ std::unique_ptr<Packer> made(Packing packing) {
     return nullptr;
 }
 
+Result<std::unique_ptr<Packer>> if_there(std::unique_ptr<Packer> packer, Packing packing) {
+    if (packer == nullptr)
+        return Status(Code::out_of_memory,
+                      fmt::format("no memory for what {} works in", name_of(packing)));
+    return packer;
+}
+
 Status check_room(const PackedPayload& payload, std::size_t room_bytes) {
     const std::uint64_t most = room_bytes - std::min(room_bytes, frame_header_bytes);
     if (payload.plain_bytes <= most) return {};
@@ -33,11 +40,11 @@ Status check_room(const PackedPayload& payload, std::size_t room_bytes) {
 
 Result<std::unique_ptr<Packer>> make_packer(Packing packing) {
     if (packing == Packing::none) return Status(Code::internal, "a packer for no packing");
-    std::unique_ptr<Packer> packer = made(packing);
-    if (packer == nullptr)
-        return Status(Code::out_of_memory,
-                      fmt::format("no memory for what {} works in", name_of(packing)));
-    return packer;
+    return if_there(made(packing), packing);
+}
+
+Result<std::unique_ptr<Packer>> make_byte_packer() {
+    return if_there(make_zstd_byte_packer(), Packing::zstd);
 }
 
 std::size_t pack_message(std::span<const std::byte> message, Packer& packer, std::byte* out) {

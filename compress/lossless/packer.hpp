@@ -28,10 +28,15 @@ class Packer {
 
 /// Errors: out_of_memory; internal for Packing::none.
 Result<std::unique_ptr<Packer>> make_packer(Packing packing);
+/// Makes a packer of bytes of which some are more frequent than others, in no order. It is zstd
+/// that hardly looks for strings of bytes that come again, and what it packs, zstd unpacks. Errors:
+/// out_of_memory.
+Result<std::unique_ptr<Packer>> make_byte_packer();
 
-// ---- these are for make_packer() alone; they return null if there is no memory
+// ---- these are for the functions above alone; they return null if there is no memory
 
 std::unique_ptr<Packer> make_zstd_packer();
+std::unique_ptr<Packer> make_zstd_byte_packer();
 std::unique_ptr<Packer> make_lz4_packer();
 
 /// Writes the packed form of a message, which has a header, to `out`, which has room for as many

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "base/hash.hpp"
 #include "base/refusals.hpp"
@@ -14,16 +12,13 @@
 #include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
 #include "compress/stage.hpp"
+#include "nic/coded_blocks.hpp"
 
 namespace gradcoll {
 namespace {
 
 std::size_t bound_of(const Codec& codec, std::size_t count) {
     return bound_bytes(codec.id, codec.parameters, element_bytes(codec.type), count);
-}
-
-std::size_t block_elems(const Codec& codec) {
-    return codec_block_elems(codec.id, codec.parameters);
 }
 
 std::size_t block_count(const Codec& codec, std::size_t count) {
@@ -42,17 +37,6 @@ FrameHeader header_of(const Codec& codec, std::size_t count, std::size_t payload
     header.count_elems = count;
     header.payload_bytes = payload_bytes;
     return header;
-}
-
-/// Returns the header's codec, which is registered, and is for elements of that type; what it is
-/// told may be anything.
-Result<Codec> codec_of(const FrameHeader& header) {
-    for (const double told : {header.parameters.abs, header.parameters.rel})
-        if (!std::isfinite(told) || told < 0) return corrupt("a frame with tolerance {}", told);
-    if (plain(header.codec) == CodecId::exact || header.count_elems == 0)
-        return corrupt("a coded frame of {} elements of {}", header.count_elems,
-                       name_of(header.codec));
-    return codec_for(header.codec, header.parameters, header.type);
 }
 
 /// Calls work(first element, elements) for block after block until one of them fails.
@@ -108,7 +92,7 @@ std::uint64_t digest_of_codecs() {
 // ---- to the coded form
 
 Result<std::span<const std::byte>> FrameCoder::encode(std::span<const std::byte> plain,
-                                                      NicCoding coding) {
+                                                      NicCoding coding, std::uint64_t spare_ns) {
     const FrameHeader header = GRADCOLL_VALUE(read_frame_header(plain.data(), plain.size()));
     const Codec codec = GRADCOLL_VALUE(codec_of(header));
     const std::span<const std::byte> elements = plain.subspan(frame_header_bytes);
@@ -118,12 +102,16 @@ Result<std::span<const std::byte>> FrameCoder::encode(std::span<const std::byte>
     const std::size_t size = GRADCOLL_VALUE(is_fixed(codec) ? encode_fixed(codec, elements)
                                                             : encode_blocks(codec, elements));
     const auto packing = static_cast<Packing>(static_cast<unsigned>(coding) - 1);
-    if (packing == Packing::none) return std::span<const std::byte>(message_.data(), size);
+    encoded_ = {message_.data(), size};
+    if (packing == Packing::none) {
+        const auto batch =
+            GRADCOLL_VALUE(streams_.split(codec, header.count_elems, encoded_, spare_ns));
+        return batch.empty() ? encoded_ : batch;
+    }
     Packer* const packs = GRADCOLL_VALUE(packer(packing));
     packed_.resize(std::max(packed_.size(), size));
-    const std::size_t packed = pack_message({message_.data(), size}, *packs, packed_.data());
-    return packed == 0 ? std::span<const std::byte>(message_.data(), size)
-                       : std::span<const std::byte>(packed_.data(), packed);
+    const std::size_t packed = pack_message(encoded_, *packs, packed_.data());
+    return packed == 0 ? encoded_ : std::span<const std::byte>(packed_.data(), packed);
 }
 
 Result<std::size_t> FrameCoder::encode_fixed(const Codec& codec,
@@ -165,16 +153,29 @@ Result<std::size_t> FrameCoder::encode_blocks(const Codec& codec,
 
 // ---- and back
 
+/// Returns the message of what travelled, if its elements need no more than `most_bytes` with a
+/// header.
+Result<std::span<const std::byte>> FrameCoder::unpacked(std::span<const std::byte> coded,
+                                                        std::size_t most_bytes) {
+    const bool is_batch = TwoStreams::is_batch(coded);
+    PackedPayload packing;
+    if (!is_batch) GRADCOLL_TRY(take(packing, read_packing(coded.data(), coded.size())));
+    if (!is_batch && packing.by == Packing::none) return coded;
+    packed_.resize(std::max(packed_.size(), most_bytes));
+    const std::span<std::byte> room(packed_.data(), most_bytes);
+    std::size_t size = 0;
+    if (is_batch) {
+        GRADCOLL_TRY(take(size, streams_.join(coded, room)));
+    } else {
+        Packer* const packs = GRADCOLL_VALUE(packer(packing.by));
+        GRADCOLL_TRY(take(size, unpack_message(coded, *packs, room)));
+    }
+    return std::span<const std::byte>(room.first(size));
+}
+
 Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
                                        std::span<std::byte> room) {
-    const PackedPayload packing = GRADCOLL_VALUE(read_packing(coded.data(), coded.size()));
-    if (packing.by != Packing::none) {
-        packed_.resize(std::max(packed_.size(), room.size()));
-        Packer* const packs = GRADCOLL_VALUE(packer(packing.by));
-        const std::size_t size =
-            GRADCOLL_VALUE(unpack_message(coded, *packs, {packed_.data(), room.size()}));
-        coded = {packed_.data(), size};
-    }
+    GRADCOLL_TRY(take(coded, unpacked(coded, room.size())));
     const FrameHeader header = GRADCOLL_VALUE(read_frame_header(coded.data(), coded.size()));
     const Codec codec = GRADCOLL_VALUE(codec_of(header));
     const std::size_t bytes = header.count_elems * element_bytes(header.type);
@@ -195,46 +196,21 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
     return frame_header_bytes + bytes;
 }
 
-/// Decodes block by block. The list is read twice: where it ends is where the first block begins.
 Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> payload,
                                  std::span<std::byte> elements) const {
     const std::size_t elem_bytes = element_bytes(codec.type);
-    const std::size_t count = elements.size() / elem_bytes;
-    std::size_t list = 0;
-    for (std::size_t left = block_count(codec, count); left > 0; list += block_length_bytes) {
-        if (payload.size() < list + block_length_bytes)
-            return corrupt("{} bytes without the lengths of the last {} blocks", payload.size(),
-                           left);
-        const BlockEntry entry = read_block_entry(payload.data() + list);
-        const std::size_t blocks = entry.is_plain_run ? entry.value : 1;
-        if (blocks == 0 || blocks > left) return corrupt("{} plain blocks of {}", blocks, left);
-        left -= blocks;
+    BlockReader blocks =
+        GRADCOLL_VALUE(BlockReader::of(codec, elements.size() / elem_bytes, payload));
+    while (!blocks.is_at_end()) {
+        const CodedBlockBytes block = GRADCOLL_VALUE(blocks.next());
+        std::byte* const to = elements.data() + block.first * elem_bytes;
+        if (block.is_plain)
+            std::memcpy(to, block.bytes.data(), block.bytes.size());
+        else if (!codec.decode(block.bytes.data(), block.bytes.size(), block.elems, to))
+            return corrupt("a block of {} bytes that is no {} encoding", block.bytes.size(),
+                           name_of(codec.id));
     }
-    std::size_t entry_at = 0, plain_left = 0, at_byte = list;
-    GRADCOLL_TRY(for_blocks(codec, count, [&](std::size_t at, std::size_t size) -> Status {
-        BlockEntry entry;
-        if (plain_left == 0) {
-            entry = read_block_entry(payload.data() + entry_at);
-            entry_at += block_length_bytes;
-            plain_left = entry.is_plain_run ? entry.value : 0;
-        }
-        const std::size_t bytes = plain_left > 0 ? size * elem_bytes : entry.value;
-        if (bytes > payload.size() - at_byte)
-            return corrupt("a block of {} bytes, of which {} are there", bytes,
-                           payload.size() - at_byte);
-        const std::byte* const from = payload.data() + std::exchange(at_byte, at_byte + bytes);
-        std::byte* const to = elements.data() + at * elem_bytes;
-        if (plain_left > 0) {
-            --plain_left;
-            std::memcpy(to, from, bytes);
-        } else if (bytes > bound_of(codec, size) || !codec.decode(from, bytes, size, to)) {
-            return corrupt("a block of {} bytes that is no {} encoding", bytes, name_of(codec.id));
-        }
-        return {};
-    }));
-    return at_byte == payload.size()
-               ? Status()
-               : corrupt("{} bytes behind the last block", payload.size() - at_byte);
+    return blocks.end();
 }
 
 Result<Packer*> FrameCoder::packer(Packing packing) {

@@ -12,6 +12,7 @@
 #include "compress/codec.hpp"
 #include "compress/lossless/packer.hpp"
 #include "nic/layout.hpp"
+#include "nic/two_streams.hpp"
 
 namespace gradcoll {
 
@@ -35,14 +36,18 @@ std::uint64_t digest_of_codecs();
 
 /// A FrameCoder turns one form of a frame into the other. The plain form is a header and the
 /// elements; the coded one is a message of them as compress/README.md has it, packed once more if
-/// the codec says so. Both are checked: each comes from another process. Used by one thread at a
-/// time; allocates until its memory is as long as frames are.
+/// the codec says so, or a batch of its two streams. Both are checked: each comes from another
+/// process. Used by one thread at a time; allocates until its memory is as long as frames are.
 class FrameCoder {
   public:
-    /// Returns the coded form, valid until the next call. Errors: corrupt for what is no plain form
-    /// of that coding; unsupported for a codec that is not there; internal if the codec does what
-    /// it must not.
-    Result<std::span<const std::byte>> encode(std::span<const std::byte> plain, NicCoding coding);
+    /// Returns the coded form, valid until the next call. If nothing is said of packing, its
+    /// streams are packed as far as that pays and takes no longer than `spare_ns`
+    /// (nic/two_streams.hpp). Errors: corrupt for what is no plain form of that coding; unsupported
+    /// for a codec that is not there; internal if the codec does what it must not.
+    Result<std::span<const std::byte>> encode(std::span<const std::byte> plain, NicCoding coding,
+                                              std::uint64_t spare_ns = 0);
+    /// Returns what encode() has packed, which is faster to decode; valid as long.
+    std::span<const std::byte> encoded() const { return encoded_; }
     /// Writes the plain form to the front of `room`, and returns its size in bytes. Errors:
     /// corrupt.
     Result<std::size_t> decode(std::span<const std::byte> coded, std::span<std::byte> room);
@@ -52,8 +57,12 @@ class FrameCoder {
     Result<std::size_t> encode_blocks(const Codec& codec, std::span<const std::byte> elements);
     Status decode_blocks(const Codec& codec, std::span<const std::byte> payload,
                          std::span<std::byte> elements) const;
+    Result<std::span<const std::byte>> unpacked(std::span<const std::byte> coded,
+                                                std::size_t most_bytes);
     Result<Packer*> packer(Packing packing);
 
+    TwoStreams streams_;
+    std::span<const std::byte> encoded_;
     std::vector<std::byte> message_;
     std::vector<std::byte> packed_;
     std::array<std::unique_ptr<Packer>, packing_count> packers_;

@@ -24,7 +24,7 @@
 namespace gradcoll {
 
 /// All that agents and ranks say, to each other and among agents, has this version.
-inline constexpr std::uint32_t nic_version = 6;
+inline constexpr std::uint32_t nic_version = 7;
 inline constexpr std::uint64_t nic_magic = 0x6463'696e'2d63'67;
 
 /// NicGroupKey says which communicator of which job; its ranks and their agents know it.

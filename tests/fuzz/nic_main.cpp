@@ -74,8 +74,9 @@ class RankInput {
 class CodedInput {
   public:
     CodedInput() {
-        for (const char* name : {"int8", "2:4", "int4/abs=0.01", "bound/abs=0.01", "int8+zstd",
-                                 "bf16", "2:4+int8+lz4"}) {
+        for (const char* name :
+             {"int8", "2:4", "int4/abs=0.01", "bound/abs=0.01", "int8+zstd", "bf16", "2:4+int8+lz4",
+              "int8/abs=0.01", "int16/abs=0.0002", "int/abs=0.001", "int/abs=1e-9"}) {
             const Codec codec = codec_for(codec_from_name(name).value(), ElementType::f32).value();
             const std::size_t count = 1300;
             Bytes plain(frame_header_bytes + count * sizeof(float));
@@ -84,11 +85,13 @@ class CodedInput {
                 std::memcpy(&plain[frame_header_bytes + i * sizeof value], &value, sizeof value);
             }
             write_plain_header(codec, count, plain.data());
-            const auto coded = coder_.encode(plain, coding_of(codec));
+            const auto coded = coder_.encode(plain, coding_of(codec), ~std::uint64_t{0});
             promise(coded.ok(), "a frame that is right");
+            if (TwoStreams::is_batch(*coded)) ++batches_;
             coded_.emplace_back(coded->begin(), coded->end());
             plain_.push_back(std::move(plain));
         }
+        promise(batches_ >= 3, "frames of two streams");
     }
     const Bytes& coded(Random& random) const { return coded_[random() % coded_.size()]; }
     void run(Random& random, Outcome& outcome) {
@@ -100,7 +103,9 @@ class CodedInput {
         const std::span<const std::byte> input(exact.get(), bytes.size());
         ++outcome.inputs;
         if (encodes) {
-            const auto made = coder_.encode(input, static_cast<NicCoding>(1 + random() % 3));
+            const std::uint64_t spare_ns = random() % 2 == 0 ? 0 : ~std::uint64_t{0};
+            const auto made =
+                coder_.encode(input, static_cast<NicCoding>(1 + random() % 3), spare_ns);
             if (made.ok()) ++outcome.taken;
         } else {
             const auto room = std::make_unique<std::byte[]>(6000);
@@ -113,6 +118,7 @@ class CodedInput {
   private:
     FrameCoder coder_;
     std::vector<Bytes> plain_, coded_;
+    int batches_ = 0;
 };
 
 // ---- another agent
@@ -178,7 +184,9 @@ class AgentInput {
     Poller poller_;
     AgentCounters counters_;
     LocalMembers members_;
-    GroupSums sums_{{members_, counters_}, [](std::uint32_t, const LinkFrame&, const SumBytes&) {}};
+    GroupSums sums_{{members_, counters_},
+                    [](std::uint32_t, const LinkFrame&, const SumBytes&) {},
+                    [](std::uint32_t) { return std::uint64_t{0}; }};
     Descriptor here_, there_;
     std::array<std::uint64_t, 1> next_{1};
     bool failed_ = false;

@@ -31,7 +31,8 @@ void SumsInput::renew() {
             promise(host == 1, "a host that is not there");
             promise(frame.size_bytes == (bytes ? bytes->size() : 0), "another size than it has");
             promise(frame.size_bytes <= fuzzed_shape().slot_bytes, "longer than a frame");
-        });
+        },
+        [](std::uint32_t) { return ~std::uint64_t{0}; });
 }
 
 /// Returns a note, mostly that of the next piece of one long vector.

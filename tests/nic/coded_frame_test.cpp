@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "compress/frame.hpp"
@@ -16,8 +17,9 @@ using Bytes = std::vector<std::byte>;
 
 std::vector<Codec> codecs_for_all_types() {
     std::vector<CodecId> ids(all_codecs().begin() + 1, all_codecs().end());
-    for (const char* form : {"int8/seed=7", "int4/abs=0.01", "bound/abs=0.001", "int8+zstd",
-                             "2:4+lz4", "bound/abs=0.001+zstd"})
+    for (const char* form : {"int8/seed=7", "int4/abs=0.01", "int8/abs=0.01", "int8/rel=0.01",
+                             "int16/abs=1e-4", "int/abs=0.003", "int/abs=1e-12", "bound/abs=0.001",
+                             "int8+zstd", "2:4+lz4", "bound/abs=0.001+zstd"})
         ids.push_back(codec_from_name(form).value());
     std::vector<Codec> codecs;
     for (const CodecId id : ids)
@@ -64,6 +66,7 @@ Bytes decoded_by(const Codec& codec, const Bytes& frame) {
 
 TEST(CodedFrame, ComesBackAsTheCodecDecodesIt) {
     FrameCoder there, back;
+    std::map<ElementType, int> batches;
     for (const Codec& codec : codecs_for_all_types()) {
         const std::size_t most = coded_frame_elems(codec, frame_bytes);
         ASSERT_GT(most, 0U);
@@ -73,17 +76,21 @@ TEST(CodedFrame, ComesBackAsTheCodecDecodesIt) {
                          std::string(name_of(codec.type)));
             const Bytes plain = plain_frame(codec, count, 3);
             ASSERT_LE(plain.size(), frame_bytes);
-            const auto coded = there.encode(plain, coding_of(codec));
-            ASSERT_TRUE(coded.ok()) << coded.status().message();
-            ASSERT_LE(coded->size(), frame_bytes);
-            Bytes room(frame_bytes);
-            const auto size = back.decode(*coded, room);
-            ASSERT_TRUE(size.ok()) << size.status().message();
-            room.resize(*size);
-            EXPECT_EQ(room, decoded_by(codec, plain));
-            EXPECT_TRUE(elements_of_plain(codec, room).ok());
+            for (const std::uint64_t spare_ns : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+                const auto coded = there.encode(plain, coding_of(codec), spare_ns);
+                ASSERT_TRUE(coded.ok()) << coded.status().message();
+                ASSERT_LE(coded->size(), frame_bytes);
+                if (TwoStreams::is_batch(*coded)) ++batches[codec.type];
+                Bytes room(frame_bytes);
+                const auto size = back.decode(*coded, room);
+                ASSERT_TRUE(size.ok()) << size.status().message();
+                room.resize(*size);
+                EXPECT_EQ(room, decoded_by(codec, plain));
+                EXPECT_TRUE(elements_of_plain(codec, room).ok());
+            }
         }
     }
+    EXPECT_EQ(batches.size(), 4U) << "no two streams of some type";
 }
 
 TEST(CodedFrame, OfAnotherCodecIsNotTakenForOurs) {
@@ -115,7 +122,8 @@ TEST(CodedFrame, SurvivesDamage) {
         for (int round = 0; round < 300; ++round) {
             const std::size_t count = 1 + random() % 1500;
             Bytes plain = plain_frame(codec, count, 5);
-            const auto encoded = coder.encode(plain, coding_of(codec));
+            const auto encoded =
+                coder.encode(plain, coding_of(codec), round % 2 == 0 ? 0 : ~std::uint64_t{0});
             ASSERT_TRUE(encoded.ok());
             Bytes coded(encoded->begin(), encoded->end());
             for (Bytes* form : {&plain, &coded}) {

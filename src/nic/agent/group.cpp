@@ -22,10 +22,15 @@ constexpr int entries_a_turn = 64;
 Group::Group(const Around& around, const NicGroupKey& key, std::uint32_t host, NicRoster roster)
     : around_(around),
       key_(key),
-      sums_({members_, around.counters},
-            [this](std::uint32_t to, const LinkFrame& frame, SumBytes bytes) {
-                send_of_sum(to, frame, std::move(bytes));
-            }) {
+      sums_(
+          {members_, around.counters},
+          [this](std::uint32_t to, const LinkFrame& frame, SumBytes bytes) {
+              send_of_sum(to, frame, std::move(bytes));
+          },
+          [this](std::uint32_t to) {
+              const auto link = links_.find(to);
+              return link == links_.end() ? std::uint64_t{0} : link->second->spare_ns();
+          }) {
     members_.by_rank.resize(roster.host_of_rank.size());
     members_.gone.resize(roster.host_of_rank.size());
     members_.host = host;
@@ -170,8 +175,10 @@ void Group::work(const std::function<void(std::uint32_t, const Status&)>& wrong)
         if (const Status status = take_entries(members_.by_rank[rank]); !status.ok())
             wrong(rank, status);
     }
-    sums_.work();
-    send_all();
+    for (bool more = true; more;) {
+        more = sums_.work();
+        send_all();
+    }
     for (const auto& [host, link] : links_)
         for (const Link::Wrong& each : link->take_wrong()) wrong_.push_back(each);
     for (const Link::Wrong& each : std::exchange(wrong_, {})) wrong(each.rank, each.why);

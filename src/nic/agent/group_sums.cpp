@@ -40,7 +40,8 @@ bool GroupSums::Terms::operator==(const Terms& other) const {
     return std::memcmp(&note, &other.note, sizeof note) == 0 && coding == other.coding;
 }
 
-GroupSums::GroupSums(const Around& around, Send send) : around_(around), send_(std::move(send)) {}
+GroupSums::GroupSums(const Around& around, Send send, SpareTime spare_ns)
+    : around_(around), send_(std::move(send)), spare_ns_(std::move(spare_ns)) {}
 
 std::uint32_t GroupSums::hosts() const {
     return static_cast<std::uint32_t>(around_.members.roster.endpoints.size());
@@ -71,12 +72,13 @@ std::optional<std::uint64_t> GroupSums::handed_in_by_all() const {
     return least;
 }
 
-void GroupSums::work() {
-    if (has_ended_ || around_.members.here.empty()) return;
+bool GroupSums::work() {
+    if (has_ended_ || around_.members.here.empty()) return false;
     if (pieces_.empty()) prepare();
     const std::optional<std::uint64_t> handed_in = handed_in_by_all();
-    while (handed_in && !has_ended_ && added_ < *handed_in)
-        if (const Status status = make_part(added_ + 1); !status.ok()) end(status.message());
+    if (!handed_in || added_ >= *handed_in) return false;
+    if (const Status status = make_part(added_ + 1); !status.ok()) end(status.message());
+    return !has_ended_ && added_ < *handed_in;
 }
 
 Status GroupSums::take(const LinkFrame& frame, std::span<const std::byte> bytes) {
@@ -136,7 +138,8 @@ Status GroupSums::make_part(std::uint64_t number) {
     ++around_.counters.pieces_added;
     const std::uint32_t owner = owner_of(terms.note);
     if (owner != around_.members.host) {
-        send(FrameKind::part, owner, number, terms, GRADCOLL_VALUE(encoded(terms)));
+        const SumBytes part = GRADCOLL_VALUE(encoded(terms, spare_ns_(owner)));
+        send(FrameKind::part, owner, number, terms, part);
         return {};
     }
     Piece& mine = piece(number);
@@ -168,17 +171,24 @@ Status GroupSums::add_ranks(std::uint64_t number, Terms& terms) {
 }
 
 /// Returns `sum_` as it travels.
-Result<SumBytes> GroupSums::encoded(const Terms& terms) {
+Result<SumBytes> GroupSums::encoded(const Terms& terms, std::uint64_t spare_ns) {
     if (terms.coding == NicCoding::none) return copy_of(sum_);
     AgentCounters& counters = around_.counters;
     const std::uint64_t begin_ns = now_ns();
-    const std::span<const std::byte> coded = GRADCOLL_VALUE(coder_.encode(sum_, terms.coding));
+    const std::span<const std::byte> coded =
+        GRADCOLL_VALUE(coder_.encode(sum_, terms.coding, spare_ns));
     counters.codec_ns += now_ns() - begin_ns;
     if (coded.size() > slot_bytes_) return corrupt("an encoding of {} bytes", coded.size());
-    ++counters.frames_encoded;
-    counters.bytes_before_encoding += sum_.size();
-    counters.bytes_encoded += coded.size();
+    counters.count_encoded(sum_.size(), coder_.encoded().size(), coded.size());
     return copy_of(coded);
+}
+
+/// Returns for how long the links to all other hosts have enough to do.
+std::uint64_t GroupSums::least_spare_ns() const {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t host = 0; host < hosts(); ++host)
+        if (host != around_.members.host) least = std::min(least, spare_ns_(host));
+    return least;
 }
 
 // ---- the hosts
@@ -227,7 +237,7 @@ Status GroupSums::add_hosts(std::uint64_t number) {
         else
             GRADCOLL_TRY(add(kind, terms.coding, plain, sum_));
     }
-    mine.total = GRADCOLL_VALUE(encoded(terms));
+    mine.total = GRADCOLL_VALUE(encoded(terms, least_spare_ns()));
     for (std::uint32_t host = 0; host < hosts(); ++host)
         if (host != around_.members.host) send(FrameKind::total, host, number, terms, mine.total);
     return hand_out();

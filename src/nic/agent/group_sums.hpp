@@ -43,10 +43,14 @@ class GroupSums {
     };
     using Send = std::function<void(std::uint32_t host, const LinkFrame& frame, SumBytes bytes)>;
 
-    GroupSums(const Around& around, Send send);
+    /// SpareTime says for how many nanoseconds the wire to a host has enough to do.
+    using SpareTime = std::function<std::uint64_t(std::uint32_t host)>;
 
-    /// Adds what all ranks here have handed in since the last time.
-    void work();
+    GroupSums(const Around& around, Send send, SpareTime spare_ns);
+
+    /// Adds a piece that all ranks here have handed in. Returns whether there is another: what was
+    /// made of this one should leave before.
+    bool work();
     /// Takes a frame of another host's agent, which has been checked but for its number. Errors:
     /// corrupt, if that agent breaks the rules.
     Status take(const LinkFrame& frame, std::span<const std::byte> bytes);
@@ -87,7 +91,8 @@ class GroupSums {
     Status take_total(const LinkFrame& frame, std::span<const std::byte> bytes);
     Status add_hosts(std::uint64_t number);
     Result<std::span<const std::byte>> plain_of(const Part& part, bool is_own);
-    Result<SumBytes> encoded(const Terms& terms);
+    Result<SumBytes> encoded(const Terms& terms, std::uint64_t spare_ns);
+    std::uint64_t least_spare_ns() const;
     Status hand_out();
     Result<std::size_t> decode_total(const Terms& terms, const SumBytes& total, std::byte* room);
     Buffer buffer();
@@ -97,6 +102,7 @@ class GroupSums {
 
     Around around_;
     Send send_;
+    SpareTime spare_ns_;
     bool has_ended_ = false;
     std::vector<std::uint32_t> ranks_;  ///< ranks of this host, ascending
     std::size_t slots_ = 0;

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "memory/copy.hpp"
 #include "nic/agent/system_status.hpp"
+#include "nic/agent/wire_backlog.hpp"
 
 namespace gradcoll {
 namespace {
@@ -120,15 +121,18 @@ Result<std::span<const std::byte>> Link::coded(const LinkFrame& frame, NicMember
     const std::span<const std::byte> plain = member.bytes_of(frame);
     copied_.resize(std::max(copied_.size(), plain.size()));
     copy_bytes(copied_.data(), plain.data(), plain.size());
-    const auto made = GRADCOLL_VALUE(encoder_.encode({copied_.data(), plain.size()}, frame.coding));
-    ++counters.frames_encoded;
-    counters.bytes_before_encoding += plain.size();
-    counters.bytes_encoded += made.size();
+    const auto made =
+        GRADCOLL_VALUE(encoder_.encode({copied_.data(), plain.size()}, frame.coding, spare_ns()));
+    counters.count_encoded(plain.size(), encoder_.encoded().size(), made.size());
     if (!member.wants_echo(frame)) return made;
     const std::span<std::byte> room = GRADCOLL_VALUE(member.room_for_echo(frame));
-    GRADCOLL_TRY(decoder_.decode(made, room).status());
+    GRADCOLL_TRY(decoder_.decode(encoder_.encoded(), room).status());
     ++counters.frames_echoed;
     return made;
+}
+
+std::uint64_t Link::spare_ns() const {
+    return backlog_ns(socket_.number());
 }
 
 /// Adds a frame that is encoded. A rank whose frame cannot be encoded loses its place; nothing
@@ -234,6 +238,7 @@ void Link::ready() {
 }
 
 /// Reads the rest of a frame's bytes to where it belongs, and what comes behind it into the buffer.
+/// If there was less than there is room for, there is no more at the moment.
 Status Link::receive() {
     for (int call = 0; call < calls_a_turn; ++call) {
         if (begin_ > 0)
@@ -252,10 +257,12 @@ Status Link::receive() {
             return is_no_error(errno) ? Status() : system_status(Code::transport, "receive");
         silent_beats_ = 0;
         const auto bytes = static_cast<std::size_t>(count);
+        const bool is_all = bytes < wanted + buffer_.size() - end_;
         const std::size_t placed = std::min(bytes, wanted);
         taken_bytes_ += placed;
         end_ += bytes - placed;
         GRADCOLL_TRY(take_buffered());
+        if (is_all) return {};
     }
     return {};
 }

@@ -46,6 +46,8 @@ class Link final : public Watched {
     void beat();
     /// Sends what can be sent now, as far as a turn goes.
     void send();
+    /// Returns for how long the wire has enough to do: so long may packing take.
+    std::uint64_t spare_ns() const;
     /// A Wrong is a rank here whose frames cannot be encoded, since the last time.
     struct Wrong {
         std::uint32_t rank = 0;

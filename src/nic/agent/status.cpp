@@ -38,6 +38,8 @@ std::string json_of(const AgentFacts& facts) {
     value["frames_encoded"] = counted.frames_encoded;
     value["bytes_before_encoding"] = counted.bytes_before_encoding;
     value["bytes_encoded"] = counted.bytes_encoded;
+    value["frames_packed"] = counted.frames_packed;
+    value["bytes_saved_by_packing"] = counted.bytes_saved_by_packing;
     value["frames_decoded"] = counted.frames_decoded;
     value["frames_echoed"] = counted.frames_echoed;
     value["pieces_added"] = counted.pieces_added;

@@ -23,6 +23,8 @@ struct AgentCounters {
     std::uint64_t frames_encoded = 0;
     std::uint64_t bytes_before_encoding = 0;
     std::uint64_t bytes_encoded = 0;
+    std::uint64_t frames_packed = 0;  ///< of these, those that were packed once more
+    std::uint64_t bytes_saved_by_packing = 0;
     std::uint64_t frames_decoded = 0;
     std::uint64_t frames_echoed = 0;  ///< encoded frames that were decoded for their own rank, too
     std::uint64_t pieces_added =
@@ -31,6 +33,15 @@ struct AgentCounters {
     std::uint64_t bad_frames = 0;   ///< frames from other agents; each ends its link
     std::uint64_t bad_entries = 0;  ///< entries of ranks; each ends what the rank has here
     std::uint64_t sleeps = 0;
+
+    /// Counts a frame by its bytes: in its plain form, encoded, and as it travels.
+    void count_encoded(std::size_t plain, std::size_t encoded, std::size_t travels) {
+        ++frames_encoded;
+        bytes_before_encoding += plain;
+        bytes_encoded += travels;
+        if (travels < encoded) ++frames_packed;
+        bytes_saved_by_packing += encoded - travels;
+    }
 };
 
 struct GroupFacts {

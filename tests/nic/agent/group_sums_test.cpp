@@ -92,7 +92,8 @@ class GroupSumsTest : public testing::Test {
                         Floats values(frame.size_bytes / sizeof(float));
                         if (bytes) std::memcpy(values.data(), bytes->data(), bytes->size());
                         sent_.push_back({frame, values});
-                    }};
+                    },
+                    [](std::uint32_t) { return std::uint64_t{0}; }};
 };
 
 TEST_F(GroupSumsTest, AnOwnerAddsAndTellsAll) {
