@@ -126,8 +126,10 @@ int body(int argc, char** argv) {
         ->positive();
     app.add_option("--count", selection.count, "values")->positive();
     app.add_option("--repetitions", selection.repetitions, "the fastest counts")->positive();
-    app.add_option("--packing", selection.packed_codecs,
-                   "of these codecs instead: what zstd and lz4 take off messages of 65536 values")
+    app.add_option(
+           "--packing", selection.packed_codecs,
+           "of these codecs instead: what zstd, lz4 and two streams take off messages of 65536 "
+           "values")
         ->delimiter(',');
     const auto status = app.exit_status(argc, argv, [&]() -> gradcoll::Problem {
         for (const std::string& data : selection.data)

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 
 #include "checked.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
+#include "nic/two_streams.hpp"
 #include "reduce/extent.hpp"
 
 namespace gradcoll::bench {
@@ -65,6 +68,7 @@ Message message_of(const Codec& codec, const float* values, std::size_t count) {
     message.insert(message.end(), payload.encodings.begin(), payload.encodings.end());
     FrameHeader header;
     header.codec = plain(codec.id);
+    header.parameters = codec.parameters;
     header.count_elems = count;
     header.payload_bytes = message.size() - frame_header_bytes;
     header.is_plain = payload.is_plain;
@@ -90,21 +94,23 @@ struct Row {
     double unpack_gb_s = 0;
 };
 
-Row measure(const std::vector<Message>& messages, Packer& packer, int repetitions) {
+/// `pack` returns what a message becomes, or nothing if that is no shorter; `unpack` takes what
+/// was packed.
+template <class Pack, class Unpack>
+Row measure(const std::vector<Message>& messages, int repetitions, Pack pack, Unpack unpack) {
     std::vector<Message> packed = messages;
     const auto pack_all = [&] {
         for (std::size_t i = 0; i < messages.size(); ++i) {
-            packed[i].resize(messages[i].size());
-            const std::size_t size = pack_message(messages[i], packer, packed[i].data());
-            if (size == 0)
+            const std::span<const std::byte> made = pack(messages[i]);
+            if (made.empty())
                 packed[i] = messages[i];
             else
-                packed[i].resize(size);
+                packed[i].assign(made.begin(), made.end());
         }
     };
-    Message room(longest(messages));
     const auto unpack_all = [&] {
-        for (const Message& message : packed) checked(unpack_message(message, packer, room));
+        for (std::size_t i = 0; i < messages.size(); ++i)
+            if (packed[i].size() < messages[i].size()) unpack(packed[i]);
     };
     const auto bytes = static_cast<double>(total_bytes(messages));
     Row row;
@@ -112,6 +118,39 @@ Row measure(const std::vector<Message>& messages, Packer& packer, int repetition
     row.unpack_gb_s = bytes / fastest_seconds(repetitions, unpack_all) * 1e-9;
     row.part = static_cast<double>(total_bytes(packed)) / bytes;
     return row;
+}
+
+Row measure(const std::vector<Message>& messages, Packer& packer, int repetitions) {
+    Message out(longest(messages)), room(longest(messages));
+    return measure(
+        messages, repetitions,
+        [&](const Message& message) {
+            return std::span<const std::byte>(out).first(pack_message(message, packer, out.data()));
+        },
+        [&](const Message& message) { checked(unpack_message(message, packer, room)); });
+}
+
+/// Measures what the NIC agents do while a link is busy.
+Row measure_streams(const std::vector<Message>& messages, const Codec& codec,
+                    const PackingSelection& selection) {
+    TwoStreams streams;
+    Message room(frame_header_bytes + selection.message_elems * sizeof(float));
+    return measure(
+        messages, selection.repetitions,
+        [&](const Message& message) {
+            const FrameHeader header = checked(read_frame_header(message.data(), message.size()));
+            return checked(streams.split(codec, header.count_elems, message, ~std::uint64_t{0}));
+        },
+        [&](const Message& message) { checked(streams.join(message, room)); });
+}
+
+void print_row(const std::string& front, std::string_view packing, double bits, const Row& row) {
+    // If the link is faster than this, packing takes longer at both ends than the saved bytes
+    // would.
+    const double pays_below = (1 - row.part) / (1 / row.pack_gb_s + 1 / row.unpack_gb_s) * 8e3;
+    fmt::print("{} | {} | {:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.2f} | {:.0f} |\n", front, packing,
+               bits, bits * row.part, row.part, row.pack_gb_s, row.unpack_gb_s, pays_below);
+    std::fflush(stdout);
 }
 
 void print_rows(const PackingSelection& selection, const std::string& data,
@@ -122,17 +161,13 @@ void print_rows(const PackingSelection& selection, const std::string& data,
                                       std::min(selection.message_elems, values.size() - at)));
     const double bits =
         8.0 * static_cast<double>(total_bytes(messages)) / static_cast<double>(values.size());
+    const std::string front = fmt::format("| {} | {}", data, told);
     for (const Packing packing : {Packing::zstd, Packing::lz4}) {
         const auto packer = checked(make_packer(packing));
-        const Row row = measure(messages, *packer, selection.repetitions);
-        // If the link is faster than this, packing takes longer at both ends than the saved bytes
-        // would.
-        const double pays_below = (1 - row.part) / (1 / row.pack_gb_s + 1 / row.unpack_gb_s) * 8e3;
-        fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.2f} | {:.0f} |\n", data,
-                   told, name_of(packing), bits, bits * row.part, row.part, row.pack_gb_s,
-                   row.unpack_gb_s, pays_below);
-        std::fflush(stdout);
+        print_row(front, name_of(packing), bits, measure(messages, *packer, selection.repetitions));
     }
+    if (has_two_streams(codec))
+        print_row(front, "two streams", bits, measure_streams(messages, codec, selection));
 }
 
 }  // namespace

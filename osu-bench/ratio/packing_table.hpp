@@ -1,6 +1,6 @@
-// osu-bench/ratio/packing_table.hpp - shows what packing without loss (zstd, lz4) saves in messages
-// of encoded values; the values and the time of what nothing disturbs, which main.cpp needs as
-// well.
+// osu-bench/ratio/packing_table.hpp - shows what packing without loss (zstd, lz4, the two streams
+// of NIC agents) saves in messages of encoded values; the values and the time of what nothing
+// disturbs, which main.cpp needs as well.
 #pragma once
 
 #include <algorithm>
