@@ -1,5 +1,6 @@
 // nic/layout.hpp - what lies where in the memory that a rank shares with the NIC agent of its host.
-// Every word has one writer. Neither side believes the other's.
+// Every word has one writer, but for the one that says that the agent sleeps. Neither side believes
+// the other's.
 #pragma once
 
 #include <array>
@@ -88,7 +89,8 @@ inline constexpr std::chrono::milliseconds nic_silence{5000};
 
 /// NicAgentWords are what the agent tells of itself.
 struct alignas(64) NicAgentWords {
-    /// If this is not 0, the agent waits for its event, or is about to.
+    /// If this is not 0, the agent waits for its event, or is about to. Whoever wakes it makes it
+    /// 0.
     std::atomic<std::uint32_t> sleeps{0};
     /// Counts what may let the rank go on; ranks sleep on it (nic/shared_region.hpp).
     std::atomic<std::uint32_t> news{0};

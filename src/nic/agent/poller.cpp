@@ -15,7 +15,9 @@ namespace {
 
 epoll_event event_of(Watched& watched, Poller::For what) {
     epoll_event event{};
-    event.events = EPOLLIN | (what == Poller::For::reading ? 0U : unsigned{EPOLLOUT});
+    event.events = EPOLLIN;
+    if (what == Poller::For::reading_and_writing) event.events |= EPOLLOUT;
+    if (what == Poller::For::writes_of_others) event.events |= EPOLLET;
     event.data.ptr = &watched;
     return event;
 }

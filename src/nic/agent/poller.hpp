@@ -25,7 +25,11 @@ class Watched {
 class Poller {
   public:
     static Result<Poller> make();
-    enum class For : std::uint8_t { reading, reading_and_writing };
+    enum class For : std::uint8_t {
+        reading,
+        reading_and_writing,
+        writes_of_others  ///< it is told of each once, and nobody has to read what was written
+    };
     Status add(int descriptor, Watched& watched, For what = For::reading);
     void change(int descriptor, Watched& watched, For what);
     /// Must be called before the descriptor is closed; then nothing more is heard of it, also of

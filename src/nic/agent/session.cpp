@@ -16,11 +16,6 @@ constexpr std::size_t text_bytes_a_packet = std::size_t{32} << 10;
 
 }  // namespace
 
-void Session::Event::ready() {
-    eventfd_t count = 0;
-    eventfd_read(descriptor.number(), &count);
-}
-
 Session::Session(const Host& host, Descriptor socket) : host_(host), socket_(std::move(socket)) {}
 
 Session::~Session() {
@@ -107,7 +102,8 @@ Status Session::take_roster(const NicReceived& packet) {
     SharedRegion region = GRADCOLL_VALUE(SharedRegion::make(group->shape(), file));
     event_.descriptor = Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (!event_.descriptor.is_open()) return {Code::io, "eventfd: none left"};
-    GRADCOLL_TRY(host_.poller.add(event_.descriptor.number(), event_));
+    GRADCOLL_TRY(
+        host_.poller.add(event_.descriptor.number(), event_, Poller::For::writes_of_others));
     GRADCOLL_TRY(group->join(std::make_shared<NicMember>(hello_.rank, std::move(region))));
     group_ = group;
     step_ = Step::joined;

@@ -71,8 +71,11 @@ bool AgentConnection::is_alive() const {
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+/// Wakes the agent once, however many entries are written before it is awake.
 void AgentConnection::wake() const {
-    if (layout().agent().sleeps.load(std::memory_order_seq_cst) != 0)
+    std::atomic<std::uint32_t>& sleeps = layout().agent().sleeps;
+    if (sleeps.load(std::memory_order_seq_cst) != 0 &&
+        sleeps.exchange(0, std::memory_order_seq_cst) != 0)
         eventfd_write(event_.number(), 1);
 }
 
