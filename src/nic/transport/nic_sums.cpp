@@ -12,14 +12,31 @@
 #include "nic/sum_note.hpp"
 
 namespace gradcoll {
+namespace {
+
+/// A vector has so many pieces, so that all agents and links are at work at once, unless they would
+/// be shorter than this.
+constexpr std::size_t pieces_for_stages = 16;
+constexpr std::size_t least_piece_bytes = std::size_t{32} << 10;
+
+}  // namespace
+
+/// Returns whole blocks of any codec, unless the elements of a frame are fewer.
+std::size_t NicSums::elems_a_piece(const SumRequest& request, std::size_t frame_bytes) {
+    const std::size_t elem_bytes = element_bytes(request.type);
+    const std::size_t most = request.codec != nullptr
+                                 ? coded_frame_elems(*request.codec, frame_bytes)
+                                 : frame_bytes / elem_bytes;
+    const std::size_t wanted =
+        std::max(divided_up(request.count, pieces_for_stages), least_piece_bytes / elem_bytes);
+    return std::min(most, rounded_up(wanted, lossy_block_elems));
+}
 
 void NicSums::begin(const SumRequest& request) {
     request_ = request;
     elem_bytes_ = element_bytes(request.type);
     header_bytes_ = request.codec != nullptr ? frame_header_bytes : 0;
-    elems_a_piece_ = request.codec != nullptr
-                         ? coded_frame_elems(*request.codec, frames_.slot_bytes())
-                         : frames_.slot_bytes() / elem_bytes_;
+    elems_a_piece_ = elems_a_piece(request, frames_.slot_bytes());
     before_ = frames_.posted(rank_);
     pieces_ = divided_up(request.count, elems_a_piece_);
     handed_in_ = taken_ = 0;

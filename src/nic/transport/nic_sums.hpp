@@ -21,6 +21,8 @@ class NicSums {
   public:
     NicSums(FramePipe& frames, std::uint32_t rank) : frames_(frames), rank_(rank) {}
 
+    /// Returns how many elements a piece of a vector has, in frames of that size.
+    static std::size_t elems_a_piece(const SumRequest& request, std::size_t frame_bytes);
     void begin(const SumRequest& request);
     /// Hands in and takes what can be. Returns true if there was anything.
     bool progress();

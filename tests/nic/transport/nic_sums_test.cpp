@@ -9,6 +9,7 @@
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
 #include "nic/coded_frame.hpp"
+#include "nic/transport/nic_sums.hpp"
 #include "reduce/reducer.hpp"
 #include "transport/dealt_hosts.hpp"
 #include "transport/process_world.hpp"
@@ -31,8 +32,10 @@ Floats floats_of(int rank, std::size_t count, unsigned seed = 0) {
 /// Computes what the agents are meant to compute, by one process that knows all vectors.
 Floats reference(const DealtHosts& dealt, std::size_t count, const Codec* codec, unsigned seed) {
     const std::size_t slot = NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes;
-    const std::size_t piece =
-        codec != nullptr ? coded_frame_elems(*codec, slot) : slot / sizeof(float);
+    SumRequest asked;
+    asked.count = count;
+    asked.codec = codec;
+    const std::size_t piece = NicSums::elems_a_piece(asked, slot);
     FrameCoder coder;
     const auto coded = [&](Floats values) {
         if (codec == nullptr) return values;
