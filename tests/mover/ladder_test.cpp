@@ -130,16 +130,17 @@ TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {
     Chance chance(1);
     const auto program = program_of(random_description(chance));
     ASSERT_TRUE(program.ok()) << program.status().message();
-    for (unsigned few = 0; few < 16; ++few)
-        for (unsigned many = few; many < 16; ++many) {
-            if ((few & many) != few) continue;
-            const auto all = families_of(*program, kinds(many), {});
-            for (const ChoiceFamily& family : families_of(*program, kinds(few), {}))
-                EXPECT_TRUE(
-                    std::any_of(all.begin(), all.end(),
-                                [&](const ChoiceFamily& other) { return are_same(family, other); }))
-                    << few << " " << many;
-        }
+    for (const Effort& effort : {Effort{}, Effort::for_long_steps(30'000)})
+        for (unsigned few = 0; few < 16; ++few)
+            for (unsigned many = few; many < 16; ++many) {
+                if ((few & many) != few) continue;
+                const auto all = families_of(*program, kinds(many), effort);
+                for (const ChoiceFamily& family : families_of(*program, kinds(few), effort))
+                    EXPECT_TRUE(std::any_of(
+                        all.begin(), all.end(),
+                        [&](const ChoiceFamily& other) { return are_same(family, other); }))
+                        << few << " " << many;
+            }
 }
 
 }  // namespace

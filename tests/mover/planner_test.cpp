@@ -9,12 +9,11 @@
 #include "mover/check/check.hpp"
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
+#include "mover/plan/planner_parts.hpp"
 #include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {
 namespace {
-
-constexpr int models = 10'000;
 
 MovableKinds kinds_of(std::int64_t bits) {
     return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, 1};
@@ -30,9 +29,9 @@ struct Budget {
 class Pairs {
   public:
     void compare(const Program& program, const Budget& less, const Budget& more,
-                 const std::string& what) {
-        const auto before = plan_moves(program, less.rooms, less.kinds);
-        const auto after = plan_moves(program, more.rooms, more.kinds);
+                 const Effort& effort, const std::string& what) {
+        const auto before = plan_moves(program, less.rooms, less.kinds, effort);
+        const auto after = plan_moves(program, more.rooms, more.kinds, effort);
         if (after.ok()) check(program, more, *after, what);
         // There is a plan, or it is clear what there is too little of.
         const std::string why = after.ok() ? "host_memory" : after.status().message();
@@ -75,6 +74,7 @@ Budget some_budget(const Description& description, const Program& program, Chanc
     const std::int64_t device = std::max<std::int64_t>(1, peak * from_to(chance, 30, 99) / 100);
     Budget budget{rooms_of(description, program, device).value(), kinds_of(from_to(chance, 1, 15))};
     for (Sharing& host : budget.rooms.hosts) host.most = from_to(chance, 1, 8) * peak;
+    budget.rooms.move_ticks = from_to(chance, 0, 3) == 0 ? 1000 : 0;
     return budget;
 }
 
@@ -99,7 +99,8 @@ void add_something(Budget& budget, std::int64_t what, Chance& chance) {
     }
 }
 
-TEST(Planner, MoreOfAnythingNeverCostsInTenThousandModelsByChance) {
+/// Plans `models` steps for two budgets each, of which the second has more of something.
+void expect_that_more_never_costs(std::uint64_t models, const Effort& effort) {
     static constexpr std::array names = {"kinds", "device memory", "host memory", "link"};
     std::array<Pairs, names.size()> pairs;
     for (std::uint64_t seed = 0; seed < models; ++seed) {
@@ -111,14 +112,24 @@ TEST(Planner, MoreOfAnythingNeverCostsInTenThousandModelsByChance) {
         const auto what = static_cast<std::size_t>(from_to(chance, 0, 3));
         Budget more = less;
         add_something(more, static_cast<std::int64_t>(what), chance);
-        ASSERT_NO_FATAL_FAILURE(pairs[what].compare(
-            *program, less, more, "seed " + std::to_string(seed) + ", more " + names[what]));
+        ASSERT_NO_FATAL_FAILURE(
+            pairs[what].compare(*program, less, more, effort,
+                                "seed " + std::to_string(seed) + ", more " + names[what]));
     }
+    const int all = static_cast<int>(models);
     for (std::size_t what = 0; what < names.size(); ++what) {
-        EXPECT_GT(pairs[what].compared, models / 12) << names[what];
-        EXPECT_GT(pairs[what].waited, models / 40) << names[what];
-        RecordProperty(names[what], pairs[what].shorter);
+        EXPECT_GT(pairs[what].compared, all / 12) << names[what];
+        EXPECT_GT(pairs[what].waited, all / 40) << names[what];
+        testing::Test::RecordProperty(names[what], pairs[what].shorter);
     }
+}
+
+TEST(Planner, MoreOfAnythingNeverCostsInTenThousandModelsByChance) {
+    expect_that_more_never_costs(10'000, {});
+}
+
+TEST(Planner, MoreOfAnythingNeverCostsWithTheEffortForLongSteps) {
+    expect_that_more_never_costs(1'000, Effort::for_long_steps(30'000));
 }
 
 /// Returns a step of four pipeline ranks on hosts with so much memory.
@@ -147,6 +158,28 @@ Scene four_ranks(const char* host_memory, bool both_ways = true) {
     auto scene = scene_of(inputs);
     EXPECT_TRUE(scene.ok()) << scene.status().message();
     return std::move(scene).value();
+}
+
+std::size_t moves_of(const PlannedStep& step) {
+    std::size_t most = 0;
+    for (const RankMoves& rank : step.plan.ranks) most = std::max(most, rank.moves.size());
+    return most;
+}
+
+TEST(Planner, MovesThatCostTheProgramTimeAreFewer) {
+    Scene scene = four_ranks("512GiB");
+    const auto free = plan_moves(scene.program, scene.rooms, {.optimizer = false});
+    ASSERT_TRUE(free.ok()) << free.status().message();
+    scene.rooms.move_ticks = 1'000'000;
+    const auto dear = plan_moves(scene.program, scene.rooms, {.optimizer = false});
+    ASSERT_TRUE(dear.ok()) << dear.status().message();
+    EXPECT_LT(moves_of(*dear), moves_of(*free));
+    EXPECT_GE(dear->plan.step_ticks,
+              dear->unmoved_ticks + 1'000'000 * static_cast<Tick>(moves_of(*dear)));
+    EXPECT_LT(dear->plan.step_ticks,
+              free->plan.step_ticks + 1'000'000 * static_cast<Tick>(moves_of(*free)));
+    const Status right = check_plan(scene.program, scene.rooms, dear->plan);
+    EXPECT_TRUE(right.ok()) << right.message();
 }
 
 std::int64_t pinned_by(const Scene& scene, const PlannedStep& step) {

@@ -156,6 +156,7 @@ Result<Rooms> rooms_of(const Description& description, const Program& program,
             rooms.rates.push_back(std::move(memory));
         }
     rooms.hosts = shared_by(cluster.devices_per_host, cluster.host_memory, parallel);
+    rooms.move_ticks = ticks_of_seconds(cluster.move_us * 1e-6);
     return rooms;
 }
 

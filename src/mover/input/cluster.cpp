@@ -26,6 +26,7 @@ Result<Cluster> own_cluster(const Document& document) {
               out.device_memory_gbytes_per_s);
     in.number("link_gbytes_per_s", slowest_link, fastest_link, out.link_gbytes_per_s);
     in.number("link_latency_us", 0, longest_latency_us, out.link_latency_us);
+    in.number("move_us", 0, longest_latency_us, out.move_us);
     in.integer("devices_per_link", 1, 4096, out.devices_per_link);
     in.flag("link_both_ways", out.link_both_ways);
     in.number("host_memory_gbytes_per_s", slowest_link, fastest_link, out.host_memory_gbytes_per_s);

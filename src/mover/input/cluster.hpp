@@ -22,6 +22,7 @@ struct Cluster {
     /// The link between device and host has this rate in each direction.
     double link_gbytes_per_s = 0;
     double link_latency_us = 10;
+    double move_us = 0;  ///< of the program's time, for each tensor that leaves and comes back
     std::int64_t devices_per_link = 1;  ///< devices behind one PCIe root
     bool link_both_ways = true;         ///< whether it carries its rate in both directions at once
     double host_memory_gbytes_per_s = 0;  ///< for all moves of a host together; 0: no limit

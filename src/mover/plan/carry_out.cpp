@@ -138,14 +138,6 @@ class CarryOut::RankRun {
         return shortest;
     }
 
-    /// Returns how long the link is busy in each step.
-    Tick busy() const {
-        Tick busy = std::accumulate(ticks_.begin(), ticks_.end(), Tick{0});
-        if (one_way_at_a_time_) busy *= 2;
-        for (const Operator& op : rank_.operators) busy += op.holds_lane ? op.duration : 0;
-        return busy;
-    }
-
     /// Lets the next step begin with what a step of `ticks` leaves under way, and not with less
     /// than this one.
     void carry(Tick ticks) {
@@ -299,6 +291,8 @@ CarryOut::CarryOut(const Program& program, const Rooms& rooms) : program_(progra
         Footprint& footprint = footprints_.emplace_back();
         footprint.made.resize(rank.operators.size());
         footprint.freed.resize(rank.operators.size());
+        for (const Operator& op : rank.operators)
+            footprint.lane_is_held += op.holds_lane ? op.duration : 0;
         for (const DeviceTensor& tensor : rank.tensors) {
             if (tensor.stays) footprint.staying += tensor.bytes;
             if (tensor.stays) continue;
@@ -354,17 +348,50 @@ Tick CarryOut::shortest(const std::vector<RankRun>& runs) const {
     return shortest;
 }
 
+/// Returns how long the busiest link is busy in each step.
+Tick CarryOut::busy(const std::vector<RankChoice>& choices) const {
+    Tick most = 0;
+    for (std::size_t r = 0; r < choices.size(); ++r) {
+        Tick moving = 0;
+        for (const ChosenMove& chosen : choices[r])
+            if (chosen.gap.prefetches()) moving += chosen.gap.ticks;
+        if (rooms_.ranks[r].one_way_at_a_time) moving *= 2;
+        most = std::max(most, moving + footprints_[r].lane_is_held);
+    }
+    return most;
+}
+
+/// Returns by how much the step is longer since the program takes part in moves: of ranks at work
+/// at once, the one with most moves.
+Tick CarryOut::cost_of(const std::vector<RankChoice>& choices) const {
+    if (rooms_.move_ticks == 0) return 0;
+    Tick most = 0;
+    for (std::size_t r = 0; r < choices.size(); ++r) {
+        Tick moves = 0;
+        for (const ChosenMove& chosen : choices[r])
+            if (chosen.gap.prefetches())
+                moves +=
+                    program_.ranks[r].tensors[static_cast<std::size_t>(chosen.gap.tensor)].pieces;
+        most = std::max(most, moves);
+    }
+    return most * rooms_.move_ticks;
+}
+
 std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick below) const {
     constexpr int tries = 12;  // two are the rule
+    const Tick cost = cost_of(choices);
+    if (cost >= below) return {};
+    below -= cost;
+    // No step in a row is shorter than its link is busy, or than the operators of one by itself,
+    // which lasts until its last move has ended.
+    Tick least = busy(choices);
+    if (least >= below) return {};
     std::vector<RankRun> runs = runs_of(choices);
     const auto alone = run(runs, below);
     if (!alone) return {};
-    // A step by itself lasts until its last move has ended. No step in a row is shorter than the
-    // operators of one by itself, or than its link is busy.
-    Tick least = end_of(program_, *alone);
-    Tick enough = std::min(below, std::max(least, shortest(runs)));
-    for (const RankRun& rank : runs) least = std::max(least, rank.busy());
-    if (least >= below) return {};
+    const Tick end = end_of(program_, *alone);
+    Tick enough = std::min(below, std::max(end, shortest(runs)));
+    least = std::max(least, end);
     if (enough == below && !in_a_row(runs, below - 1, tries, enough)) return {};
     // The best so far is mostly the shortest, which one try shows; halving ends it otherwise.
     Tick too_short = least - 1;
@@ -373,7 +400,7 @@ std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick 
         if (!in_a_row(runs, next, tries, enough)) too_short = next;
         next = halves ? enough - 1 : too_short + (enough - too_short) / 2;
     }
-    return enough;
+    return enough + cost;
 }
 
 std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices) const {
@@ -387,8 +414,9 @@ Result<MovePlan> CarryOut::plan(const std::vector<RankChoice>& choices) const {
     const auto ticks = step(choices);
     std::vector<RankRun> runs = runs_of(choices);
     Tick enough = longest_step;
-    const auto starts = ticks ? in_a_row(runs, *ticks, std::numeric_limits<int>::max(), enough)
-                              : run(runs, longest_step);
+    const auto starts =
+        ticks ? in_a_row(runs, *ticks - cost_of(choices), std::numeric_limits<int>::max(), enough)
+              : run(runs, longest_step);
     for (std::size_t r = 0; r < runs.size() && !starts; ++r)
         if (auto complaint = runs[r].complaint(r))
             return Status(Code::out_of_memory, std::move(*complaint));

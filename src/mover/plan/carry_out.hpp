@@ -28,9 +28,10 @@ class CarryOut {
     /// No step is as long.
     static constexpr Tick longest_step = Tick{1} << 62;
 
-    /// Returns the length of the shortest step; nothing if memory can never be free, or as soon as
-    /// it is known that the step does not end before `below`. Complexity: n log n in operators and
-    /// moves; where moves keep operators of the next step waiting, 30 times as much at most.
+    /// Returns the length of the shortest step, with what moves cost the program; nothing if memory
+    /// can never be free, or as soon as it is known that the step does not end before `below`.
+    /// Complexity: n log n in operators and moves; where moves keep operators of the next step
+    /// waiting, 30 times as much at most.
     std::optional<Tick> step(const std::vector<RankChoice>& choices,
                              Tick below = longest_step) const;
     /// Returns how long the step lasts if nothing may be under way when it ends; nothing if memory
@@ -47,6 +48,7 @@ class CarryOut {
     /// Footprint holds what a rank's tensors take that do not stay.
     struct Footprint {
         std::int64_t staying = 0;
+        Tick lane_is_held = 0;                  ///< by collectives
         std::vector<std::int64_t> made, freed;  ///< by operator
     };
     class RankRun;
@@ -56,6 +58,8 @@ class CarryOut {
     std::optional<Starts> in_a_row(std::vector<RankRun>& runs, Tick ticks, int tries,
                                    Tick& enough) const;
     Tick shortest(const std::vector<RankRun>& runs) const;
+    Tick busy(const std::vector<RankChoice>& choices) const;
+    Tick cost_of(const std::vector<RankChoice>& choices) const;
 
     const Program& program_;
     const Rooms& rooms_;

@@ -67,10 +67,17 @@ std::size_t share_of(std::size_t count, std::size_t share, std::size_t shares) {
 
 }  // namespace
 
+Effort Effort::for_long_steps(std::size_t operators) {
+    return {.shares = 1,
+            .rungs = std::clamp<std::size_t>(4'000'000 / operators, 4, 64),
+            .counts = 8,
+            .moves_bundles = true};
+}
+
 Effort effort_for(const Program& program) {
     std::size_t operators = 0;
     for (const RankProgram& rank : program.ranks) operators += rank.operators.size();
-    return operators > 10'000 ? Effort{1, 0} : Effort{};
+    return operators > 10'000 ? Effort::for_long_steps(operators) : Effort{};
 }
 
 std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds& kinds,

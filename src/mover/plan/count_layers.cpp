@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 namespace gradcoll::mover {
 namespace {
@@ -73,29 +74,35 @@ bool is_way_back(const Operator& op) {
     return op.kind == OperatorKind::backward || op.kind == OperatorKind::recompute;
 }
 
-/// WayBack lists the operators of the way back: backward, and what is recomputed for it.
-class WayBack {
+/// Returns, for each operator, the last before it on the way back: backward, and what is recomputed
+/// for it; -1: none.
+std::vector<std::int32_t> before_on_way_back(const RankProgram& rank) {
+    std::vector<std::int32_t> before;
+    before.reserve(rank.operators.size());
+    std::int32_t last = -1;
+    for (const Operator& op : rank.operators) {
+        before.push_back(last);
+        if (is_way_back(op)) last = static_cast<std::int32_t>(before.size()) - 1;
+    }
+    return before;
+}
+
+/// Begins finds the first operator of each layer and micro-batch on the way back.
+class Begins {
   public:
-    explicit WayBack(const RankProgram& rank) : previous_(rank.operators.size(), -1) {
-        std::int32_t last = -1;
+    explicit Begins(const RankProgram& rank) {
         for (std::size_t n = 0; n < rank.operators.size(); ++n) {
             const Operator& op = rank.operators[n];
-            previous_[n] = last;
-            if (!is_way_back(op)) continue;
-            last = static_cast<std::int32_t>(n);
-            begins_.emplace(std::pair(op.layer, op.micro_batch), last);
+            if (is_way_back(op))
+                begins_.emplace(std::pair(op.layer, op.micro_batch), static_cast<std::int32_t>(n));
         }
     }
-
-    std::int32_t begin_of(std::int32_t layer, std::int32_t micro_batch) const {
+    std::int32_t of(std::int32_t layer, std::int32_t micro_batch) const {
         return begins_.at({layer, micro_batch});
     }
-    /// Returns the last such operator before `op`; -1: none.
-    std::int32_t before(std::int32_t op) const { return previous_[static_cast<std::size_t>(op)]; }
 
   private:
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> begins_;
-    std::vector<std::int32_t> previous_;
 };
 
 /// Returns whether the rule counts tensors, and this is one of them.
@@ -108,34 +115,36 @@ bool counts_tensor(Rule rule, const RankProgram& rank, const DeviceTensor& tenso
 }
 
 /// Returns how many tensors of a micro-batch the rule counts, by micro-batch.
-std::map<std::int32_t, std::int64_t> tensors_of(Rule rule, const RankProgram& rank) {
-    std::map<std::int32_t, std::int64_t> out;
-    for (const DeviceTensor& tensor : rank.tensors)
-        if (counts_tensor(rule, rank, tensor)) ++out[tensor.micro_batch];
+std::vector<std::int64_t> tensors_of(Rule rule, const RankProgram& rank) {
+    std::vector<std::int64_t> out;
+    for (const DeviceTensor& tensor : rank.tensors) {
+        if (!counts_tensor(rule, rank, tensor)) continue;
+        const auto micro_batch = static_cast<std::size_t>(tensor.micro_batch);
+        if (out.size() <= micro_batch) out.resize(micro_batch + 1);
+        ++out[micro_batch];
+    }
     return out;
 }
 
 /// Moves all tensors that the rule counts, but the last `staying` of each micro-batch.
 RankChoice count_tensors(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,
                          std::int64_t staying) {
-    const WayBack way_back(rank);
-    const auto counts = tensors_of(rule, rank);
+    const auto way_back = before_on_way_back(rank);
     // Tensors are numbered in the order in which they are saved.
-    std::map<std::int32_t, std::int64_t> seen;
-    std::vector<char> stays(rank.tensors.size());
+    auto left = tensors_of(rule, rank);
+    std::vector<char> goes(rank.tensors.size());
     for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
         const DeviceTensor& tensor = rank.tensors[t];
-        if (!counts_tensor(rule, rank, tensor)) continue;
-        stays[t] = seen[tensor.micro_batch]++ >= counts.at(tensor.micro_batch) - staying ? 1 : 0;
+        if (counts_tensor(rule, rank, tensor))
+            goes[t] = left[static_cast<std::size_t>(tensor.micro_batch)]-- > staying ? 1 : 0;
     }
     RankChoice choice;
     for (const Gap& gap : gaps) {
         const auto t = static_cast<std::size_t>(gap.tensor);
         if (gap.must()) {
             choice.push_back({gap, std::max(gap.in_host + 1, 0)});
-        } else if (counts_tensor(rule, rank, rank.tensors[t]) && stays[t] == 0 &&
-                   gap.after == rank.tensors[t].uses.front()) {
-            const std::int32_t before = way_back.before(gap.need);
+        } else if (goes[t] != 0 && gap.after == rank.tensors[t].uses.front()) {
+            const std::int32_t before = way_back[static_cast<std::size_t>(gap.need)];
             choice.push_back({gap, before > gap.after ? before : gap.need});
         }
     }
@@ -155,8 +164,7 @@ std::int64_t most_counted(Rule rule, const Program& program) {
     for (const RankProgram& rank : program.ranks) {
         if (rule == Rule::te || rule == Rule::megatron)
             most = std::max(most, Countables(rank).most(rule));
-        for (const auto& [micro_batch, tensors] : tensors_of(rule, rank))
-            most = std::max(most, tensors);
+        for (const std::int64_t tensors : tensors_of(rule, rank)) most = std::max(most, tensors);
     }
     return most;
 }
@@ -166,7 +174,9 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
     if (rule == Rule::torchtune || rule == Rule::deepspeed)
         return count_tensors(rule, rank, gaps, count);
     const Countables countables(rank);
-    const WayBack way_back(rank);
+    const auto way_back = before_on_way_back(rank);
+    std::optional<Begins> begins;
+    if (rule == Rule::te) begins.emplace(rank);
     RankChoice choice;
     for (const Gap& gap : gaps) {
         const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(gap.tensor)];
@@ -181,12 +191,12 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
             const std::int64_t going = std::min(count, layer->chunk_size - 1);
             if (layer->index >= going) continue;
             const std::int64_t ahead = layer->chunk_size - going - 1;
-            fetched_at = way_back.begin_of(tensor.layer + static_cast<std::int32_t>(ahead),
-                                           tensor.micro_batch);
+            fetched_at =
+                begins->of(tensor.layer + static_cast<std::int32_t>(ahead), tensor.micro_batch);
         } else {
             const Operator& made_by = rank.operators[static_cast<std::size_t>(gap.after)];
             if (countables.module(tensor.layer, made_by.part).index >= count) continue;
-            fetched_at = way_back.before(gap.need);
+            fetched_at = way_back[static_cast<std::size_t>(gap.need)];
         }
         // The rule would fetch the tensor before its last use, when it has not even gone: it cannot
         // be ahead here.

@@ -31,7 +31,8 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Movabl
         const bool may_move = kinds.allows(tensor);
         const bool is_home = std::binary_search(homes.begin(), homes.end(), number);
         if (!may_move && !is_home && tensor.host_use < 0) continue;
-        const Tick ticks = lane.ticks(tensor.bytes);
+        // Each piece but one adds a latency, and what its time is rounded up by.
+        const Tick ticks = lane.ticks(tensor.bytes) + (tensor.pieces - 1) * (lane.latency + 1);
         const auto add = [&](std::int32_t after, std::int32_t need, GapPart part) {
             const bool in_host = tensor.host_use > after && tensor.host_use < need;
             if (may_move || part != GapPart::whole || in_host)

@@ -125,6 +125,19 @@ void Ladder::climb() {
     }
 }
 
+HeldMemory Ladder::held_without(const std::vector<char>& used) const {
+    std::vector<std::int64_t> less(unmoved_.count() + 1);
+    for (std::size_t g = 0; g < gaps_.size(); ++g) {
+        if (used[g] == 0 || windows_[g].from >= windows_[g].end) continue;
+        less[windows_[g].from] += gaps_[g].bytes;
+        less[windows_[g].end] -= gaps_[g].bytes;
+    }
+    less.pop_back();
+    std::partial_sum(less.begin(), less.end(), less.begin());
+    for (std::size_t op = 0; op < less.size(); ++op) less[op] = unmoved_.at(op) - less[op];
+    return HeldMemory(less);
+}
+
 void Ladder::drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const {
     for (const std::size_t g : by_window_) {
         if (used[g] == 0 || gaps_[g].must()) continue;
@@ -166,12 +179,10 @@ std::int64_t Ladder::need_within(std::int64_t bytes) const {
 RankChoice Ladder::choice_for(std::int64_t bytes) const {
     const auto rung = std::partition_point(needs_.begin(), needs_.end(),
                                            [&](std::int64_t need) { return need > bytes; });
-    HeldMemory held = unmoved_;
     std::vector<char> used(gaps_.size());
     for (std::size_t g = 0; g < gaps_.size(); ++g) used[g] = gaps_[g].must() ? 1 : 0;
     for (auto g = used_.begin(); g != used_.begin() + (rung - needs_.begin()); ++g) used[*g] = 1;
-    for (std::size_t g = 0; g < gaps_.size(); ++g)
-        if (used[g] != 0) hold(held, g, -1);
+    HeldMemory held = held_without(used);
     drop_needless(held, used, bytes);
     std::vector<std::int32_t> back(gaps_.size());
     for (const std::size_t g : by_need_)

@@ -58,6 +58,7 @@ class Ladder {
     double worth_of(const Gap& gap) const;
     void climb();
     void hold(HeldMemory& held, std::size_t g, std::int64_t sign) const;
+    HeldMemory held_without(const std::vector<char>& used) const;
     void drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const;
     std::int32_t back_from(HeldMemory& held, std::size_t g, std::int64_t bytes) const;
     void fetch_ahead(HeldMemory& held, std::int64_t bytes, std::vector<std::int32_t>& back) const;

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "mover/analysis/memory.hpp"
 #include "mover/analysis/timeline.hpp"
+#include "mover/plan/bundles.hpp"
 #include "mover/plan/carry_out.hpp"
 #include "mover/plan/planner_parts.hpp"
 
 namespace gradcoll::mover {
 namespace {
-
-/// The most counts that are tried for each rule, spread evenly over what it may count.
-constexpr std::int64_t most_tries_of_counting = 64;
 
 using Choices = std::vector<RankChoice>;
 
@@ -47,28 +46,74 @@ std::pair<std::int64_t, std::int64_t> beyond_host(const Rooms& rooms, const Move
     return worst;
 }
 
+/// A Carrier carries choices out, for a step or for its bundles. It refers to its arguments.
+class Carrier {
+  public:
+    /// Tensors move by themselves if there are no bundles.
+    Carrier(const Program& step, const Rooms& rooms, const Bundles* bundles = nullptr)
+        : step_(step),
+          rooms_(rooms),
+          bundles_(bundles),
+          program_(bundles != nullptr ? bundles->program() : step),
+          carry_out_(program_, rooms) {}
+
+    const Rooms& rooms() const { return rooms_; }
+    /// Returns what choices are made of.
+    const Program& program() const { return program_; }
+    const CarryOut& carry_out() const { return carry_out_; }
+
+    /// Returns the plan of the step.
+    Result<MovePlan> laid_out(const Choices& choices) const {
+        MovePlan plan = GRADCOLL_VALUE(carry_out_.plan(choices));
+        if (bundles_ != nullptr) plan = bundles_->unbundled(plan, rooms_);
+        for (std::size_t r = 0; r < step_.ranks.size(); ++r)
+            lay_out_pool(step_.ranks[r], plan.ranks[r]);
+        return plan;
+    }
+
+    /// Returns whether the hosts have room for all that moves, even if it were there at once.
+    bool surely_fits_hosts(const Choices& choices) const {
+        MovePlan all;
+        for (std::size_t r = 0; r < choices.size(); ++r) {
+            std::int64_t& bytes = all.ranks.emplace_back().pool_bytes;
+            for (const ChosenMove& move : choices[r])
+                if (move.gap.transfers())
+                    bytes += bytes_in_pool(move.gap.bytes,
+                                           program_.ranks[r]
+                                               .tensors[static_cast<std::size_t>(move.gap.tensor)]
+                                               .pieces);
+        }
+        return beyond_host(rooms_, all).first <= 0;
+    }
+
+  private:
+    const Program& step_;
+    const Rooms& rooms_;
+    const Bundles* bundles_;
+    const Program& program_;
+    CarryOut carry_out_;
+};
+
 /// Best keeps the shortest step of all choices that devices and hosts have room for.
 class Best {
   public:
-    Best(const Program& program, const Rooms& rooms)
-        : program_(program), rooms_(rooms), carry_out_(program, rooms) {}
-
-    const CarryOut& carry_out() const { return carry_out_; }
     bool found() const { return step_ != none; }
     Tick step() const { return step_; }
     std::int64_t counted() const { return counted_; }
 
-    void consider(Choices choices, std::int64_t counted = 0) {
-        const auto step = carry_out_.step(choices, step_);
-        if (!step || !fits_hosts(choices)) return;
+    /// The carrier must outlive this object.
+    void consider(const Carrier& carrier, Choices choices, std::int64_t counted = 0) {
+        const auto step = carrier.carry_out().step(choices, step_);
+        if (!step || !fits_hosts(carrier, choices)) return;
         step_ = *step;
+        carrier_ = &carrier;
         choices_ = std::move(choices);
         counted_ = counted;
     }
 
     /// Errors: out_of_memory if nothing was found.
     Result<MovePlan> plan() const {
-        if (found()) return laid_out(choices_);
+        if (found()) return carrier_->laid_out(choices_);
         if (least_pinned_ == none)
             return Status(Code::out_of_memory, "no moves make enough room in the devices");
         return Status(Code::out_of_memory,
@@ -80,29 +125,11 @@ class Best {
   private:
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-    Result<MovePlan> laid_out(const Choices& choices) const {
-        MovePlan plan = GRADCOLL_VALUE(carry_out_.plan(choices));
-        for (std::size_t r = 0; r < program_.ranks.size(); ++r)
-            lay_out_pool(program_.ranks[r], plan.ranks[r]);
-        return plan;
-    }
-
-    /// Returns whether the hosts have room for all that moves, even if it were there at once.
-    bool surely_fits_hosts(const Choices& choices) const {
-        MovePlan all;
-        for (const RankChoice& choice : choices) {
-            std::int64_t& bytes = all.ranks.emplace_back().pool_bytes;
-            for (const ChosenMove& move : choice)
-                if (move.gap.transfers()) bytes += bytes_in_pool(move.gap.bytes);
-        }
-        return beyond_host(rooms_, all).first <= 0;
-    }
-
-    bool fits_hosts(const Choices& choices) {
-        if (surely_fits_hosts(choices)) return true;
-        const auto plan = laid_out(choices);
+    bool fits_hosts(const Carrier& carrier, const Choices& choices) {
+        if (carrier.surely_fits_hosts(choices)) return true;
+        const auto plan = carrier.laid_out(choices);
         if (!plan.ok()) return false;
-        const auto [beyond, pinned] = beyond_host(rooms_, *plan);
+        const auto [beyond, pinned] = beyond_host(carrier.rooms(), *plan);
         if (beyond > 0 && beyond < least_beyond_) {
             least_beyond_ = beyond;
             least_pinned_ = pinned;
@@ -110,22 +137,21 @@ class Best {
         return beyond <= 0;
     }
 
-    const Program& program_;
-    const Rooms& rooms_;
-    CarryOut carry_out_;
     Tick step_ = none;
+    const Carrier* carrier_ = nullptr;
     Choices choices_;
     std::int64_t counted_ = 0;
     std::int64_t least_beyond_ = none, least_pinned_ = none;
 };
 
 /// Tries at most `tries` counts, spread evenly.
-void consider_counts(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                     Rule rule, std::int64_t tries, Best& best) {
-    const auto gaps = all_gaps(program, rooms, kinds);
+void consider_counts(const Carrier& carrier, const MovableKinds& kinds, Rule rule,
+                     std::int64_t tries, Best& best) {
+    const Program& program = carrier.program();
+    const auto gaps = all_gaps(program, carrier.rooms(), kinds);
     const std::int64_t most = most_counted(rule, program);
     for (std::int64_t count = 0; count <= most; count += divided_up(most + 1, tries))
-        best.consider(counted_choices(program, gaps, rule, count), count);
+        best.consider(carrier, counted_choices(program, gaps, rule, count), count);
 }
 
 Result<PlannedStep> planned(const Best& best, Tick unmoved, Tick shortest) {
@@ -138,17 +164,18 @@ Result<PlannedStep> planned(const Best& best, Tick unmoved, Tick shortest) {
 
 Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, const Policy& policy) {
     const Starts starts = GRADCOLL_VALUE(timeline_of(program));
-    Best best(program, rooms);
+    const Carrier carrier(program, rooms);
+    Best best;
     const Tick shortest =
-        shortest_step(program, rooms, policy.kinds, starts, best.carry_out().rest());
+        shortest_step(program, rooms, policy.kinds, starts, carrier.carry_out().rest());
     if (policy.count == Policy::best_count) {
-        consider_counts(program, rooms, policy.kinds, policy.rule,
+        consider_counts(carrier, policy.kinds, policy.rule,
                         std::numeric_limits<std::int64_t>::max(), best);
     } else {
         const Choices choices = counted_choices(program, all_gaps(program, rooms, policy.kinds),
                                                 policy.rule, policy.count);
-        GRADCOLL_TRY(best.carry_out().plan(choices).status());
-        best.consider(choices, policy.count);
+        GRADCOLL_TRY(carrier.carry_out().plan(choices).status());
+        best.consider(carrier, choices, policy.count);
     }
     PlannedStep step = GRADCOLL_VALUE(planned(best, end_of(program, starts), shortest));
     step.counted = best.counted();
@@ -156,7 +183,7 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
 }
 
 /// Returns the sizes of memory for which a family has choices: closer to each other where nearly
-/// all fits.
+/// all fits. They follow from the step alone.
 std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size_t count) {
     std::int64_t all = 0, top = 0, least = 0;
     for (const Ladder& ladder : ladders) {
@@ -186,8 +213,10 @@ struct Unmoved {
 };
 
 /// Tries the choices of a family that need no more than the smallest device has.
-void consider_family(const Program& program, const Rooms& rooms, const Unmoved& unmoved,
-                     const ChoiceFamily& family, const Effort& effort, Best& best) {
+void consider_family(const Carrier& carrier, const Unmoved& unmoved, const ChoiceFamily& family,
+                     const Effort& effort, Best& best) {
+    const Program& program = carrier.program();
+    const Rooms& rooms = carrier.rooms();
     std::vector<Ladder> ladders;
     ladders.reserve(program.ranks.size());
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
@@ -198,13 +227,11 @@ void consider_family(const Program& program, const Rooms& rooms, const Unmoved& 
         room = std::min(room, rooms.ranks[r].device_bytes);
         if (ladders.back().least() > room) return;
     }
-    const auto rungs =
-        effort.rungs > 0 ? rungs_of(ladders, effort.rungs) : std::vector<std::int64_t>{room};
-    for (const std::int64_t bytes : rungs) {
+    for (const std::int64_t bytes : rungs_of(ladders, effort.rungs)) {
         if (bytes > room) continue;
         Choices choices;
         for (const Ladder& ladder : ladders) choices.push_back(ladder.choice_for(bytes));
-        best.consider(std::move(choices));
+        best.consider(carrier, std::move(choices));
     }
 }
 
@@ -230,22 +257,33 @@ Status check_possible(const Program& program, const Rooms& rooms, const MovableK
 
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds) {
-    Unmoved unmoved{GRADCOLL_VALUE(timeline_of(program))};
-    GRADCOLL_TRY(check_possible(program, rooms, kinds));
-    for (const RankProgram& rank : program.ranks) unmoved.held.emplace_back(held_by_operator(rank));
-    const Effort effort = effort_for(program);
-    Best best(program, rooms);
+    return plan_moves(program, rooms, kinds, effort_for(program));
+}
+
+Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
+                               const MovableKinds& kinds, const Effort& effort) {
+    std::optional<Bundles> bundles;
+    if (effort.moves_bundles) bundles.emplace(program, kinds.least_bytes);
+    const Carrier carrier(program, rooms, bundles ? &*bundles : nullptr);
+    const Program& carried = carrier.program();
+    Unmoved unmoved{GRADCOLL_VALUE(timeline_of(carried))};
+    GRADCOLL_TRY(check_possible(carried, rooms, kinds));
+    for (const RankProgram& rank : carried.ranks) unmoved.held.emplace_back(held_by_operator(rank));
+    Best best;
     const Tick shortest =
-        shortest_step(program, rooms, kinds, unmoved.starts, best.carry_out().rest());
-    for (const ChoiceFamily& family : families_of(program, kinds, effort)) {
+        shortest_step(carried, rooms, kinds, unmoved.starts, carrier.carry_out().rest());
+    for (const ChoiceFamily& family : families_of(carried, kinds, effort)) {
         if (best.step() <= shortest) break;
-        consider_family(program, rooms, unmoved, family, effort, best);
+        consider_family(carrier, unmoved, family, effort, best);
     }
-    if (kinds.activations)
+    std::optional<Carrier> by_tensor;  // the rules count tensors, not bundles
+    if (kinds.activations && best.step() > shortest) {
+        if (bundles) by_tensor.emplace(program, rooms);
         for (const Rule rule : rules_that_count)
             if (best.step() > shortest)
-                consider_counts(program, rooms, kinds, rule, most_tries_of_counting, best);
-    return planned(best, end_of(program, unmoved.starts), shortest);
+                consider_counts(by_tensor ? *by_tensor : carrier, kinds, rule, effort.counts, best);
+    }
+    return planned(best, end_of(carried, unmoved.starts), shortest);
 }
 
 Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy) {

@@ -40,12 +40,17 @@ struct PlannedStep {
 /// Tries the choices of all families (planner_parts.hpp) and of the rules that count, and keeps
 /// the shortest step. Which choices there are depends on the program alone, a larger device only
 /// has more of them, and none takes longer in a larger device or over a faster link: so more kinds,
-/// more memory of devices or hosts, and faster links never give a longer step. (Of steps with more
-/// than 10,000 operators each family is tried for the device's memory alone.) Errors:
+/// more memory of devices or hosts, and faster links never give a longer step. Errors:
 /// out_of_memory if no moves make enough room in a device, or a host's pinned memory does not hold
 /// what moves.
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds);
+
+struct Effort;
+
+/// Plans as plan_moves() does by itself, with another effort (planner_parts.hpp).
+Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
+                               const MovableKinds& kinds, const Effort& effort);
 
 /// Makes a plan by any rule. A rule that counts is carried out as ours is: operators wait for
 /// memory only if there is none, not for a layer that was counted. best_count tries all counts.

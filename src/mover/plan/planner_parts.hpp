@@ -22,8 +22,12 @@ struct ChoiceFamily {
 
 /// Says how thoroughly choices are tried; it depends on the size of the program alone.
 struct Effort {
-    std::size_t shares = 4;  ///< into which the optimizer's states are divided
-    std::size_t rungs = 64;  ///< sizes of memory for which a choice is made; 0: the device's alone
+    std::size_t shares = 4;      ///< into which the optimizer's states are divided
+    std::size_t rungs = 64;      ///< sizes of memory for which a choice is made
+    std::int64_t counts = 64;    ///< that are tried of each rule that counts, at most
+    bool moves_bundles = false;  ///< whether tensors that are used together move as one
+
+    static Effort for_long_steps(std::size_t operators);
 };
 Effort effort_for(const Program& program);
 
@@ -43,8 +47,9 @@ std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const Choice
 Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
                    const Starts& starts, const Starts& rest);
 
-/// Returns what a tensor takes in the pool: whole pages.
-std::int64_t bytes_in_pool(std::int64_t bytes);
+/// Returns what a tensor takes in the pool: whole pages; the most that so many tensors take that
+/// have these bytes in all.
+std::int64_t bytes_in_pool(std::int64_t bytes, std::int64_t pieces = 1);
 
 /// Gives each move its offset: the lowest multiple of a page at which it fits beside all that may
 /// be there at the same time, from the operator that used it to the one that needs it next; tensors

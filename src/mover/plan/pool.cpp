@@ -77,8 +77,8 @@ class PoolLayout {
 
 }  // namespace
 
-std::int64_t bytes_in_pool(std::int64_t bytes) {
-    return divided_up(bytes, page) * page;
+std::int64_t bytes_in_pool(std::int64_t bytes, std::int64_t pieces) {
+    return (divided_up(bytes, page) + pieces - 1) * page;
 }
 
 void lay_out_pool(const RankProgram& rank, RankMoves& moves) {

@@ -95,6 +95,7 @@ struct Rooms {
     std::vector<RankRoom> ranks;
     std::vector<Sharing> rates;  ///< links, and the memories of hosts if they are a limit
     std::vector<Sharing> hosts;  ///< the pinned memory of each host
+    Tick move_ticks = 0;         ///< by which each move of a rank makes the step longer
 };
 
 }  // namespace gradcoll::mover

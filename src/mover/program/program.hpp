@@ -65,6 +65,8 @@ struct DeviceTensor {
         uses{};  ///< operators, ascending; at least one if the tensor does not stay
     /// This operator works on the tensor in the host, between two of its uses; -1: none.
     std::int32_t host_use = -1;
+    /// So many tensors move as this one, one after the other.
+    std::int32_t pieces = 1;
 };
 
 struct RankProgram {
