@@ -70,6 +70,20 @@ TEST(MoverDeepSpeed, TheNumberOfDevicesSaysOneOrTwoOfTheBatches) {
     EXPECT_EQ(8, total.micro_batch_size);
 }
 
+TEST(MoverDeepSpeed, ASequenceIsSharedByHeads) {
+    const std::string some = with(deepspeed, "/sequence_parallel_size", 4);
+    const Parallel batches = read(some);
+    EXPECT_EQ(4, batches.context);
+    EXPECT_TRUE(batches.context_by_heads);
+    EXPECT_EQ(8, batches.data);  // 64 / (4 * 2) samples at once
+    EXPECT_EQ(8, read(with(some, "/world_size", 32)).data);
+    EXPECT_EQ(
+        "f: /world_size: found 6, allowed are multiples of autotp_size and "
+        "sequence_parallel_size, 4",
+        fault(with(some, "/world_size", 6)));
+    EXPECT_FALSE(read(with(deepspeed, "/sequence_parallel_size", 1)).context_by_heads);
+}
+
 TEST(MoverDeepSpeed, TypesSayBytes) {
     const auto bytes = [](const std::string& text) {
         const Parallel found = read(text);
@@ -237,8 +251,8 @@ TEST(MoverMegatron, WhatCannotBeFollowedIsRefused) {
         "f: /world_size: found 32, allowed are multiples of 24, the devices of a copy of the "
         "model; in its place data_parallel_size, or torchrun's nnodes and nproc_per_node",
         fault(with(megatron, "/context-parallel-size", 3)));
-    EXPECT_EQ("f: /cp_comm_type: found \"a2a\", allowed is p2p: keys and values go around",
-              fault(with(megatron, "/cp-comm-type", "a2a")));
+    EXPECT_EQ("f: /cp_comm_type: found \"allgather\", allowed are p2p, a2a",
+              fault(with(megatron, "/cp-comm-type", "allgather")));
     EXPECT_EQ(
         "f: /expert_model_parallel_size: found 3, allowed are divisors of the data- and "
         "context-parallel ranks, 4",

@@ -101,6 +101,33 @@ TEST(MoverSharedTokens, WhatGoesAroundBesideTheCoreIsWaitedForWhereItTakesLonger
     EXPECT_EQ(0, waits_of_attention(dense, 4, 1000).forward);
 }
 
+TEST(MoverSharedTokens, HeadsAreSwappedBeforeAndBehindTheCore) {
+    const double rate = 0.01;
+    for (const std::int64_t context : {2, 4}) {
+        const std::string strategy = "context=" + std::to_string(context);
+        Description slow = description_of(dense, strategy + ",context_by=heads");
+        Description fast = slow;
+        slow.cluster.tensor_gbytes_per_s = rate;
+        fast.cluster.tensor_gbytes_per_s = fastest_link;
+        const LayerPart with = layers_with(slow)[1].parts[0];
+        const LayerPart without = layers_with(fast)[1].parts[0];
+        // Queries, keys, values and results of a device's own tokens, but for its own heads.
+        const std::int64_t tokens = sequence / context;
+        const std::int64_t numbers = (2 * heads + 2 * kv_heads) * head_size * tokens;
+        const double bytes = 2.0 * static_cast<double>(numbers * (context - 1) / context);
+        EXPECT_NEAR(bytes / rate, static_cast<double>(with.forward - without.forward), 10);
+        EXPECT_NEAR(bytes / rate, static_cast<double>(with.backward - without.backward), 10);
+        EXPECT_EQ(2 * (heads + 2 * kv_heads) * head_size * tokens, with.workspace_bytes);
+        // What is kept is as much as where keys and values go around.
+        EXPECT_EQ(layers_with(description_of(dense, strategy))[1].parts[0].kept, with.kept);
+    }
+    EXPECT_EQ(
+        "context: found 8 by heads, allowed are divisors of the model's heads of keys, 4, on each "
+        "of 1 tensor-parallel devices",
+        fault(dense, "context=8,context_by=heads"));
+    EXPECT_EQ("", fault(dense, "context=8"));
+}
+
 TEST(MoverSharedTokens, AGroupOverSeveralHostsHasTheNetworksRate) {
     Description description = description_of(dense, "context=16");
     description.cluster.network_gbytes_per_s = 0.01;

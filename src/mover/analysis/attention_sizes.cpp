@@ -46,7 +46,7 @@ void add_body(const StepSizes& step, const SelfAttention& attention, PartSizes& 
     const std::int64_t seen =
         attention.window > 0 ? std::min(attention.window, others_of_sample) : others_of_sample;
     out.core(4 * query, seen);
-    out.pass_around(2 * key, seen);
+    out.share_tokens(query, key, key, seen);
 }
 
 void add_body(const StepSizes& step, const Distances& distances, PartSizes& out) {
@@ -86,7 +86,7 @@ void add_body(const StepSizes& step, const LatentAttention& attention, PartSizes
     keep_softmax(step, heads, step.sequence, out);
     out.product(value, hidden, attention.out_bias, Matrix::split_inputs);
     out.core(2 * (query + value), step.sequence);
-    out.pass_around(query + value, step.sequence);
+    out.share_tokens(query, query, value, step.sequence);
 }
 
 }  // namespace gradcoll::mover

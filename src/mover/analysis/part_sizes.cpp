@@ -10,6 +10,7 @@ StepSizes::StepSizes(const TransformerModel& of_model, const Parallel& parallel,
       cluster(of_cluster),
       tensor(parallel.tensor),
       context(parallel.context),
+      context_by_heads(parallel.context_by_heads),
       expert(parallel.expert),
       outside(parallel.sequence_parallel ? parallel.tensor : 1),
       fused_activation(parallel.fused_activation),
@@ -123,9 +124,12 @@ void PartSizes::core(std::int64_t flops_of_pair, std::int64_t seen) {
     core_flops_ += wide(flops_of_pair) * wide(tokens_) * wide(seen);
 }
 
-void PartSizes::pass_around(std::int64_t width, std::int64_t seen) {
+void PartSizes::share_tokens(std::int64_t queries, std::int64_t keys, std::int64_t values,
+                             std::int64_t seen) {
     if (step_.context == 1) return;
-    const std::int64_t number = size_product({step_.model.number_bytes, width});
+    // As many numbers as of values are there of results.
+    if (step_.context_by_heads) return swap_heads(queries + keys + values, values * queries / keys);
+    const std::int64_t number = size_product({step_.model.number_bytes, keys + values});
     const std::int64_t own = step_.sequence / step_.context;
     const std::int64_t elsewhere = std::min(seen, step_.sequence - own);
     around_ += wide(size_product({number, elsewhere, step_.samples})) / wide(step_.tensor);
@@ -133,6 +137,18 @@ void PartSizes::pass_around(std::int64_t width, std::int64_t seen) {
     const std::int64_t block = divided_up(size_product({number, step_.tokens}), step_.tensor);
     out_.part.workspace_bytes += 2 * block;
     out_.part.backward_workspace_bytes += 4 * block;
+}
+
+/// Swaps `before` numbers of each token, and then `behind`. What was sent is in a buffer until it
+/// has come.
+void PartSizes::swap_heads(std::int64_t before, std::int64_t behind) {
+    const auto bytes = [&](std::int64_t width) {
+        return divided_up(size_product({step_.model.number_bytes, step_.tokens, width}),
+                          step_.tensor);
+    };
+    swapped_ += wide(bytes(before + behind)) * wide(step_.context - 1) / wide(step_.context);
+    out_.part.workspace_bytes += bytes(before);
+    out_.part.backward_workspace_bytes += bytes(before);
 }
 
 void PartSizes::exchange(std::int64_t width) {
@@ -149,7 +165,8 @@ std::int64_t PartSizes::Learned::on_one_of(std::int64_t devices) const {
 }
 
 /// Returns how long the part waits, if the core takes `core` in forward: what goes around does so
-/// beside it, backward brings gradients as well; what experts need is awaited.
+/// beside it, backward brings gradients as well; what is swapped, and what experts need, is
+/// awaited.
 Waits PartSizes::waits(Tick core) const {
     const auto ticks = [&](double bytes, std::int64_t devices) {
         const bool in_host = step_.cluster.devices_per_host % devices == 0;
@@ -158,8 +175,9 @@ Waits PartSizes::waits(Tick core) const {
         return bytes > 0 ? ticks_of_seconds(bytes / (rate * 1e9)) : 0;
     };
     const Tick around = std::max<Tick>(ticks(around_, step_.tensor * step_.context) - core, 0);
-    const Tick exchanged = ticks(exchanged_, step_.tensor * step_.expert);
-    return {around + exchanged, 2 * around + exchanged};
+    const Tick awaited = ticks(swapped_, step_.tensor * step_.context) +
+                         ticks(exchanged_, step_.tensor * step_.expert);
+    return {around + awaited, 2 * around + awaited};
 }
 
 SizedPart PartSizes::finish(const GivenTimes& given) {

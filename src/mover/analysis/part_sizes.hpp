@@ -17,6 +17,7 @@ struct StepSizes {
     const Cluster& cluster;
     std::int64_t tensor;   ///< devices that share what tensor parallelism splits
     std::int64_t context;  ///< devices that share the tokens of a sample
+    bool context_by_heads;
     std::int64_t expert;   ///< devices that share experts
     std::int64_t outside;  ///< devices that share what it does not split
     bool fused_activation;
@@ -88,9 +89,12 @@ class PartSizes {
     void table(std::int64_t rows, Split split);
     /// Adds the core of attention: products of each token with so many that it sees.
     void core(std::int64_t flops_of_pair, std::int64_t seen);
-    /// Adds what devices that share the tokens of a sample pass around while the core is at work:
-    /// `width` numbers, which tensor parallelism splits, of each token that is seen elsewhere.
-    void pass_around(std::int64_t width, std::int64_t seen);
+    /// Adds what devices that share the tokens of a sample send for a core with so many numbers of
+    /// queries, of keys and of values, which tensor parallelism splits. `keys` and `values` of
+    /// each token that is seen elsewhere go around while it is at work; or all are swapped for
+    /// those of all tokens of some heads before it, and results after it.
+    void share_tokens(std::int64_t queries, std::int64_t keys, std::int64_t values,
+                      std::int64_t seen);
     /// Adds what each token sends to the devices of its experts and gets back: `width` numbers.
     void exchange(std::int64_t width);
     /// Says that what is added from now on belongs to one of the step's experts, or to none.
@@ -115,9 +119,11 @@ class PartSizes {
     Waits waits(Tick core) const;
 
     Learned learned_, of_experts_learned_;
+    void swap_heads(std::int64_t before, std::int64_t behind);
+
     bool of_experts_ = false;
     std::int64_t norms_ = 0;
-    double around_ = 0, exchanged_ = 0;  ///< bytes that a device sends in forward
+    double around_ = 0, swapped_ = 0, exchanged_ = 0;  ///< bytes that a device sends in forward
     double split_flops_ = 0, whole_flops_ = 0, core_flops_ = 0;
     double unread_ = 0;  ///< numbers of matrices that no token takes, and of tables
 };

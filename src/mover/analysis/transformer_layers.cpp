@@ -110,6 +110,24 @@ Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
 
 Status check_expert(const TransformerModel& model, std::int64_t expert) {
     if (const Part* const odd =
+/// Returns the heads of keys; 0 for parts without heads.
+std::int64_t key_heads_of(const Part& part) {
+    const auto* const attention = std::get_if<SelfAttention>(&part.body);
+    return attention != nullptr ? attention->kv_heads : heads_of(part);
+}
+
+Status check_context_heads(const TransformerModel& model, const Parallel& parallel) {
+    if (!parallel.context_by_heads) return {};
+    const Part* const odd = find_part(model, [&](const Part& part) {
+        return key_heads_of(part) % (parallel.context * parallel.tensor) != 0;
+    });
+    if (odd == nullptr) return {};
+    return {Code::invalid_argument,
+            fmt::format("context: found {} by heads, allowed are divisors of the model's heads of "
+                        "keys, {}, on each of {} tensor-parallel devices",
+                        parallel.context, key_heads_of(*odd), parallel.tensor)};
+}
+
             find_part(model, [&](const Part& part) { return experts_of(part) % expert != 0; }))
         return {Code::invalid_argument,
                 fmt::format("expert: found {}, allowed are divisors of the model's experts, {}",
@@ -117,6 +135,7 @@ Status check_expert(const TransformerModel& model, std::int64_t expert) {
     const auto has_experts = [](const Part& part) { return experts_of(part) > 0; };
     if (expert == 1 || find_part(model, has_experts) != nullptr) return {};
     return {Code::invalid_argument,
+    GRADCOLL_TRY(check_context_heads(model, parallel));
             fmt::format("expert: found {}, allowed is 1 for a model without experts", expert)};
 }
 

@@ -120,10 +120,12 @@ void read_deepspeed_batches(Fields& in, Parallel& out) {
     if (!in.done_ignoring_others().ok()) return;
     if (batch == 0 && micro == 0) return in.require({micro_key});
     if (devices > 0) {
-        out.data = devices / out.tensor;
-        if (devices % out.tensor != 0)
-            return in.wrong(devices_key,
-                            fmt::format("allowed are multiples of autotp_size, {}", out.tensor));
+        const std::int64_t of_a_sample = out.tensor * out.context;
+        out.data = devices / of_a_sample;
+        if (devices % of_a_sample != 0)
+            return in.wrong(devices_key, fmt::format("allowed are multiples of autotp_size and "
+                                                     "sequence_parallel_size, {}",
+                                                     of_a_sample));
     } else if (batch > 0 && micro > 0 && steps > 0) {
         out.data = batch / (micro * steps);
         if (batch % (micro * steps) != 0)
@@ -177,7 +179,8 @@ Result<Parallel> parallel_of_deepspeed(const Document& document) {
     }
     refuse_enabled(in, "elasticity", "allowed is false: it chooses batches for devices it finds");
     refuse_enabled(in, "autotuning", "allowed is false: it chooses the other settings");
-    refuse_other(in, {"sequence_parallel_size", "1", "allowed is 1: sequences are not shared"});
+    in.integer("sequence_parallel_size", 1, 1 << 16, out.context);
+    out.context_by_heads = out.context > 1;
     read_deepspeed_batches(in, out);
     GRADCOLL_TRY(in.done_ignoring_others());
     check_parallel(in, {devices_key, devices_key, steps_key, devices_key}, out);

@@ -30,6 +30,7 @@ void read_megatron_devices(Fields& in, Parallel& out) {
     in.integer("tensor_model_parallel_size", 1, 1 << 16, out.tensor);
     in.integer("pipeline_model_parallel_size", 1, 4096, out.pipeline);
     in.integer("context_parallel_size", 1, 1 << 16, out.context);
+    in.word<bool>("cp_comm_type", {{"p2p", false}, {"a2a", true}}, out.context_by_heads);
     in.integer("expert_model_parallel_size", 1, 1 << 16, out.expert);
     std::int64_t of_an_expert = out.tensor;
     in.integer("expert_tensor_parallel_size", 1, 1 << 16, of_an_expert);

@@ -22,6 +22,7 @@ inline std::string plain_megatron_key(std::string_view key) {
 inline constexpr auto megatron_values = std::to_array<std::string_view>({
     "tensor_model_parallel_size",
     "context_parallel_size",
+    "cp_comm_type",
     "expert_model_parallel_size",
     "expert_tensor_parallel_size",
     "num_experts",
@@ -65,7 +66,6 @@ inline constexpr std::string_view sixteen_bits = "allowed is none: numbers have 
 
 /// These are refused. One that may be "false" has no value on a command line.
 inline constexpr auto refused_megatron_keys = std::to_array<RefusedKey>({
-    {"cp_comm_type", R"("p2p")", "allowed is p2p: keys and values go around"},
     {"rampup_batch_size", "null", "allowed is none: all steps have one size"},
     {"pipeline_model_parallel_layout", "null", equal_stages},
     {"decoder_first_pipeline_num_layers", "null", equal_stages},

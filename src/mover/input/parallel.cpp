@@ -66,6 +66,7 @@ Result<Parallel> own_parallel(const Document& document) {
         out.recompute);
     in.word<bool>("reduce_from", {{"device", false}, {"host", true}}, out.reduce_in_host);
     GRADCOLL_TRY(in.done());
+    in.word<bool>("context_by", {{"ring", false}, {"heads", true}}, out.context_by_heads);
     check_parallel(in, {}, out);
     if (out.reduce_in_host && replicas(out) == 1)
         in.wrong("reduce_from",

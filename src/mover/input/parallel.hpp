@@ -21,7 +21,10 @@ enum class Recompute : std::uint8_t {
 struct Parallel {
     std::int64_t data = 1;
     std::int64_t context = 1;  ///< devices that share the tokens of each sample
-    std::int64_t expert = 1;   ///< data- and context-parallel devices that share experts
+    /// Says that each of them has all tokens of some heads in attention (DeepSpeed-Ulysses).
+    /// Otherwise keys and values go around between them.
+    bool context_by_heads = false;
+    std::int64_t expert = 1;  ///< data- and context-parallel devices that share experts
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t virtual_stages = 1;  ///< for each pipeline rank; more than 1: interleaved
