@@ -1,5 +1,5 @@
-// tests/mover/bundles_test.cpp - tensors that the same operators use are one bundle, and its plan is
-// one of the tensors that takes as long and breaks no rule.
+// tests/mover/bundles_test.cpp - tensors that the same operators use are one bundle, and its plan
+// is one of the tensors that takes as long and breaks no rule.
 #include "mover/plan/bundles.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ TEST(Bundles, HaveTheTensorsThatTheSameOperatorsUse) {
     EXPECT_EQ(2, found[0].pieces);
     EXPECT_EQ(200, found[1].bytes);
     EXPECT_EQ(1, found[1].pieces);
-    // A move of the bundle becomes two, one after the other; each takes 2 ticks more than its bytes.
+    // A move of the bundle becomes two, one after the other; each takes 2 ticks more than its
+    // bytes.
     const Rooms rooms{{{1000, {1'000'000'000, 2}}}, {}, {}};
     const MovePlan plan{{{{0, 500, 600, 700}, {{0, 0, 1, 3, {10, 420}, {420, 830}}}, 0}}, 900};
     const auto moves = bundles.unbundled(plan, rooms).ranks[0].moves;
@@ -62,8 +63,8 @@ TEST(Bundles, TheirPlansAreRightForTheirTensors) {
         const auto program = program_of(description);
         ASSERT_TRUE(program.ok()) << program.status().message();
         const std::int64_t peak = peak_of(memory_of(program->ranks[0])).bytes;
-        const auto rooms = rooms_of(description, *program,
-                                    std::max<std::int64_t>(1, peak * from_to(chance, 40, 90) / 100));
+        const auto rooms = rooms_of(
+            description, *program, std::max<std::int64_t>(1, peak * from_to(chance, 40, 90) / 100));
         ASSERT_TRUE(rooms.ok()) << rooms.status().message();
         const Bundles bundles(*program, 1);
         for (std::size_t r = 0; r < program->ranks.size(); ++r)
@@ -74,11 +75,11 @@ TEST(Bundles, TheirPlansAreRightForTheirTensors) {
         const Status right = check_plan(*program, *rooms, step->plan);
         ASSERT_TRUE(right.ok()) << "seed " << seed << ": " << right.message();
         for (std::size_t r = 0; r < program->ranks.size(); ++r)
-            unbundled += bundles.program().ranks[r].tensors.size() <
-                                     program->ranks[r].tensors.size() &&
-                                 !step->plan.ranks[r].moves.empty()
-                             ? 1
-                             : 0;
+            unbundled +=
+                bundles.program().ranks[r].tensors.size() < program->ranks[r].tensors.size() &&
+                        !step->plan.ranks[r].moves.empty()
+                    ? 1
+                    : 0;
     }
     EXPECT_GT(unbundled, 50);
 }

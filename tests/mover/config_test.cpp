@@ -50,10 +50,11 @@ constexpr std::array counted = {
     Counted{R"({"model_type": "llama", "dtype": "bfloat16"})", 6'738'415'616},
     Counted{R"({"model_type": "llama", "attention_bias": true, "mlp_bias": true})", 6'739'775'488},
     Counted{R"({"model_type": "mistral"})", 7'241'732'096},
-    Counted{R"({"model_type": "mistral3", "tie_word_embeddings": false, "vision_config": {},
+    Counted{R"({"model_type": "mistral3", "tie_word_embeddings": false,
+                "vision_config": {"patch_size": 14, "image_size": 1540},
                 "text_config": {"vocab_size": 131072, "hidden_size": 5120,
                 "intermediate_size": 32768, "num_hidden_layers": 40, "head_dim": 128}})",
-            23'572'403'200},
+            24'011'361'280},
     Counted{R"({"model_type": "qwen2", "vocab_size": 152064, "hidden_size": 3584,
                 "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
                 "num_key_value_heads": 4})",
@@ -61,7 +62,16 @@ constexpr std::array counted = {
     Counted{R"({"model_type": "qwen2_vl", "vocab_size": 152064, "hidden_size": 3584,
                 "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
                 "num_key_value_heads": 4, "vision_config": {"hidden_size": 3584}})",
-            7'615'616'512},
+            8'291'375'616},
+    Counted{R"({"model_type": "qwen2_5_vl", "vision_config": {"hidden_size": 1280},
+                "text_config": {"vocab_size": 152064, "hidden_size": 3584,
+                "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
+                "num_key_value_heads": 4}})",
+            8'292'166'656},
+    Counted{R"({"model_type": "qwen3_vl", "vision_config": {"out_hidden_size": 4096},
+                "text_config": {"intermediate_size": 12288, "num_hidden_layers": 36,
+                "num_key_value_heads": 8}})",
+            8'767'123'696},
     Counted{R"({"model_type": "qwen3", "intermediate_size": 12288, "num_hidden_layers": 36,
                 "num_key_value_heads": 8, "rope_parameters": {"rope_theta": 1000000}})",
             8'190'735'360},
@@ -73,12 +83,18 @@ constexpr std::array counted = {
                 "intermediate_size": 6912, "num_attention_heads": 4, "num_key_value_heads": 1})",
             999'885'952},
     Counted{R"({"model_type": "gemma3", "text_config": {"hidden_size": 2560,
-                "intermediate_size": 10240, "num_hidden_layers": 34}})",
-            3'880'263'168},
+                "intermediate_size": 10240, "num_hidden_layers": 34},
+                "vision_config": {"hidden_size": 1152, "intermediate_size": 4304,
+                "num_hidden_layers": 27, "num_attention_heads": 16, "image_size": 896,
+                "patch_size": 14, "vision_use_head": false}})",
+            4'300'079'472},
     Counted{R"({"model_type": "gemma3", "text_config": {"hidden_size": 5376,
                 "intermediate_size": 21504, "num_hidden_layers": 62, "num_attention_heads": 32,
-                "num_key_value_heads": 16, "head_dim": 128}})",
-            27'009'346'304},
+                "num_key_value_heads": 16, "head_dim": 128},
+                "vision_config": {"hidden_size": 1152, "intermediate_size": 4304,
+                "num_hidden_layers": 27, "num_attention_heads": 16, "image_size": 896,
+                "patch_size": 14, "vision_use_head": false}})",
+            27'432'406'640},
     Counted{R"({"model_type": "mixtral"})", 46'702'792'704},
     Counted{R"({"model_type": "qwen3_moe", "num_hidden_layers": 48, "head_dim": 128,
                 "num_local_experts": 128})",
@@ -88,10 +104,14 @@ constexpr std::array counted = {
     Counted{R"({"model_type": "glm4_moe", "head_dim": 128, "attention_bias": true})",
             106'852'245'504},
     Counted{R"({"model_type": "deepseek_v3"})", 671'026'404'352},
-    Counted{R"({"model_type": "llama4", "text_config": {}})", 107'769'861'120},
+    Counted{
+        R"({"model_type": "llama4", "text_config": {}, "vision_config": {"hidden_size": 1408, "vision_output_dim": 4096,
+                "image_size": 336}})",
+        108'641'793'536},
     Counted{R"({"model_type": "llama4", "text_config": {"num_local_experts": 128,
-                "interleave_moe_layer_step": 2}})",
-            400'711'848'960},
+                "interleave_moe_layer_step": 2}, "vision_config": {"hidden_size": 1408, "vision_output_dim": 4096,
+                "image_size": 336}})",
+            401'583'781'376},
     Counted{R"({"model_type": "mamba2", "vocab_size": 50288, "hidden_size": 2560, "num_heads": 80,
                 "n_groups": 1})",
             2'831'336'960},
@@ -331,12 +351,6 @@ TEST(MoverConfig, InfinityOfPythonIsNotJsonAndIsRead) {
     EXPECT_EQ("f: /n_groups: is missing", read(R"("n_groups": Infinity)"));
 }
 
-TEST(MoverConfig, WhatIsLeftOutIsSaid) {
-    EXPECT_EQ("only the text model of gemma3 is simulated, none of its other models",
-              model_of_text(R"({"model_type": "gemma3", "text_config": {}})").left_out);
-    EXPECT_EQ("", model_of_text(R"({"model_type": "gemma3_text"})").left_out);
-}
-
 TEST(MoverConfig, TheOuterFileSaysWhetherTheHeadIsTied) {
     const std::string inner = R"(, "text_config": {"num_hidden_layers": 1}})";
     const auto tied = [&](const std::string& text) {
@@ -352,8 +366,8 @@ TEST(MoverConfig, WhatIsWrongIsNamed) {
     EXPECT_EQ(
         "f: /model_type: found \"rwkv\", allowed are deepseek_v3, falcon_h1, gemma3, gemma3_text, "
         "glm4_moe, gpt2, gpt_neox, gpt_oss, llama, llama4, llama4_text, mamba2, ministral3, "
-        "mistral, mistral3, mixtral, modernbert, phi3, qwen2, qwen2_vl, qwen2_vl_text, qwen3, "
-        "qwen3_moe, t5, vit, whisper",
+        "mistral, mistral3, mixtral, modernbert, phi3, qwen2, qwen2_5_vl, qwen2_5_vl_text, "
+        "qwen2_vl, qwen2_vl_text, qwen3, qwen3_moe, qwen3_vl, qwen3_vl_text, t5, vit, whisper",
         fault(R"({"model_type": "rwkv"})"));
     EXPECT_TRUE(fault(R"({"model_type": "gemma3", "text_config": {"model_type": "bert"}})")
                     .starts_with("f: /text_config/model_type: found \"bert\", allowed are "));

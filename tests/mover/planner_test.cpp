@@ -168,6 +168,7 @@ std::size_t moves_of(const PlannedStep& step) {
 
 TEST(Planner, MovesThatCostTheProgramTimeAreFewer) {
     Scene scene = four_ranks("512GiB");
+    for (RankRoom& room : scene.rooms.ranks) room.device_bytes = std::int64_t{4800} << 20;
     const auto free = plan_moves(scene.program, scene.rooms, {.optimizer = false});
     ASSERT_TRUE(free.ok()) << free.status().message();
     scene.rooms.move_ticks = 1'000'000;

@@ -55,6 +55,11 @@ def fuse_norm(module):
     module.forward = lambda x: Again.apply(lambda one: plain(one), x.shape[:-1].numel(), False, x)
 
 
+def fuse_activation(module):
+    plain = module.forward
+    module.forward = lambda x: Again.apply(lambda one: plain(one), 0, False, x)
+
+
 def fuse_gate(module):
     act = getattr(module, "act_fn", None) or module.activation_fn
     if hasattr(module, "gate_up_proj"):
@@ -103,6 +108,8 @@ def fuse(model):
             code.mamba2_split_conv1d_scan_combined = state_space
         if re.search(r"(RMS|Layer|L2)Norm$", name):
             fuse_norm(module)
+        elif name == "QuickGELUActivation":
+            fuse_activation(module)
         elif name == "T5DenseGatedActDense":
             fuse_t5_gate(module)
         elif name == "ModernBertMLP":

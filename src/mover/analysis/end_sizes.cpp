@@ -10,13 +10,15 @@ std::int64_t table_numbers(const StepSizes& step) {
     return divided_up(size_product({step.model.vocabulary, step.model.hidden}), step.tensor);
 }
 
-/// Adds a product with each patch, whose pixels are kept, and a token before them.
+/// Adds a product with each patch, whose pixels are kept, and a token before them if there is one.
 void add_patches(const StepSizes& step, PartSizes& out) {
-    const std::int64_t numbers = step.model.embedding.numbers;
-    out.learn(step.model.hidden, Split::never);
-    out.set_tokens(step.tokens - step.samples);
-    out.keep("pixels", numbers, Split::never);
-    out.product(numbers, step.model.hidden, true, Matrix::whole);
+    const Embedding& shape = step.model.embedding;
+    if (shape.first_token) {
+        out.learn(step.model.hidden, Split::never);
+        out.set_tokens(step.tokens - step.samples);
+    }
+    out.keep("pixels", shape.numbers, Split::never);
+    out.product(shape.numbers, step.model.hidden, shape.bias, Matrix::whole);
     out.set_tokens(step.tokens);
 }
 

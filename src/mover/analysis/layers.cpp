@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace gradcoll::mover {
 namespace {
@@ -87,6 +88,12 @@ Result<std::vector<DeviceLayer>> layers_on_device(const Model& model, const Para
     auto layers = std::visit([&](const auto& body) { return layers_of(body, parallel, cluster); },
                              model.body);
     if (!layers.ok()) return layers;
+    const Images images = GRADCOLL_VALUE(images_of(model, parallel));
+    if (model.tower) {
+        auto before = tower_layers(*model.tower, images, parallel, cluster);
+        layers->insert(layers->begin(), std::make_move_iterator(before.begin()),
+                       std::make_move_iterator(before.end()));
+    }
     for (const DeviceLayer& layer : *layers) GRADCOLL_TRY(check_sizes(layer));
     return layers;
 }

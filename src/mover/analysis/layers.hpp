@@ -68,6 +68,23 @@ bool gathers_over_link(const Parallel& parallel, const Cluster& cluster);
 /// half.
 Lane moving_lane(const Parallel& parallel, const Cluster& cluster);
 
+/// Images says what images a sample has.
+struct Images {
+    std::int64_t count = 0;
+    std::int64_t height = 0, width = 0;  ///< in pixels; 0: nobody says
+    std::int64_t patches = 0;            ///< of one
+    std::int64_t tokens = 0;             ///< that one takes of the sample's; 0: it cannot be read
+};
+
+/// Returns the images of a sample. Where the strategy does not say how many, there is one, if its
+/// size is known and the sample has room for it. Errors: invalid_argument if the strategy asks for
+/// other images than the model reads.
+Result<Images> images_of(const Model& model, const Parallel& parallel);
+
+/// Returns the layers of an encoder of such images, which all stand before the first block.
+std::vector<DeviceLayer> tower_layers(const Tower& tower, const Images& images,
+                                      const Parallel& parallel, const Cluster& cluster);
+
 /// Returns how many tokens a sample has; 0: neither model nor strategy says it.
 std::int64_t tokens_of_sample(const TransformerModel& model, const Parallel& parallel);
 

@@ -142,6 +142,10 @@ void add_body(const StepSizes& step, const Lookup& lookup, PartSizes& out);
 std::int64_t of_row(const StepSizes& step, std::int64_t bytes);
 
 DeviceLayer embedding(const StepSizes& step);
+DeviceLayer layer_of(const StepSizes& step, const Block& block);
+
+/// Checks that all heads can be dealt to so many tensor-parallel devices.
+Status check_tensor(const TransformerModel& model, std::int64_t tensor);
 
 /// Returns the last norm, the product with the vocabulary, and the loss as one layer. The table is
 /// the head's own, or the embedding's.

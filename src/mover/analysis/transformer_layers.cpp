@@ -62,20 +62,6 @@ std::string name_of_seam(const Block& block) {
     return "";
 }
 
-DeviceLayer layer_of(const StepSizes& step, const Block& block) {
-    DeviceLayer layer{.name = name_of_seam(block)};
-    // What a seam returns is kept for all blocks behind it.
-    layer.recomputable = layer.name.empty();
-    layer.input_bytes = of_row(step, flow_bytes(step.model));
-    for (const Part& part : block.parts) {
-        SizedPart one = sized(step, part);
-        layer.parameters += one.parameters;
-        layer.of_experts += one.of_experts;
-        layer.parts.push_back(std::move(one.part));
-    }
-    return layer;
-}
-
 /// Returns 0 for parts without heads.
 std::int64_t heads_of(const Part& part) {
     if (const auto* attention = std::get_if<SelfAttention>(&part.body)) return attention->heads;
@@ -99,17 +85,31 @@ const Part* find_part(const TransformerModel& model, IsSuch is_such) {
     return nullptr;
 }
 
-Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
-    const Part* const odd =
-        find_part(model, [&](const Part& part) { return heads_of(part) % tensor != 0; });
-    if (odd == nullptr) return {};
-    return {Code::invalid_argument,
-            fmt::format("tensor: found {}, allowed are divisors of the model's heads, {}", tensor,
-                        heads_of(*odd))};
-}
-
 Status check_expert(const TransformerModel& model, std::int64_t expert) {
     if (const Part* const odd =
+            find_part(model, [&](const Part& part) { return experts_of(part) % expert != 0; }))
+        return {Code::invalid_argument,
+                fmt::format("expert: found {}, allowed are divisors of the model's experts, {}",
+                            expert, experts_of(*odd))};
+    const auto has_experts = [](const Part& part) { return experts_of(part) > 0; };
+    if (expert == 1 || find_part(model, has_experts) != nullptr) return {};
+    return {Code::invalid_argument,
+            fmt::format("expert: found {}, allowed is 1 for a model without experts", expert)};
+}
+
+/// Returns whether the tokens of a sample meet in attention over all of them alone.
+bool meet_in_attention(const TransformerModel& model) {
+    if (model.embedding.reads != Reads::words || model.head.of_first_token) return false;
+    const auto meets_otherwise = [](const Part& part) {
+        if (const auto* attention = std::get_if<SelfAttention>(&part.body))
+            return attention->over_encoder;
+        return !std::holds_alternative<LatentAttention>(part.body) &&
+               !std::holds_alternative<FeedForward>(part.body) &&
+               !std::holds_alternative<Experts>(part.body);
+    };
+    return find_part(model, meets_otherwise) == nullptr;
+}
+
 /// Returns the heads of keys; 0 for parts without heads.
 std::int64_t key_heads_of(const Part& part) {
     const auto* const attention = std::get_if<SelfAttention>(&part.body);
@@ -128,30 +128,6 @@ Status check_context_heads(const TransformerModel& model, const Parallel& parall
                         parallel.context, key_heads_of(*odd), parallel.tensor)};
 }
 
-            find_part(model, [&](const Part& part) { return experts_of(part) % expert != 0; }))
-        return {Code::invalid_argument,
-                fmt::format("expert: found {}, allowed are divisors of the model's experts, {}",
-                            expert, experts_of(*odd))};
-    const auto has_experts = [](const Part& part) { return experts_of(part) > 0; };
-    if (expert == 1 || find_part(model, has_experts) != nullptr) return {};
-    return {Code::invalid_argument,
-    GRADCOLL_TRY(check_context_heads(model, parallel));
-            fmt::format("expert: found {}, allowed is 1 for a model without experts", expert)};
-}
-
-/// Returns whether the tokens of a sample meet in attention over all of them alone.
-bool meet_in_attention(const TransformerModel& model) {
-    if (model.embedding.reads != Reads::words || model.head.of_first_token) return false;
-    const auto meets_otherwise = [](const Part& part) {
-        if (const auto* attention = std::get_if<SelfAttention>(&part.body))
-            return attention->over_encoder;
-        return !std::holds_alternative<LatentAttention>(part.body) &&
-               !std::holds_alternative<FeedForward>(part.body) &&
-               !std::holds_alternative<Experts>(part.body);
-    };
-    return find_part(model, meets_otherwise) == nullptr;
-}
-
 Status check_context(const TransformerModel& model, const Parallel& parallel) {
     if (parallel.context == 1) return {};
     if (!meet_in_attention(model) || model.attention == Attention::eager)
@@ -159,6 +135,7 @@ Status check_context(const TransformerModel& model, const Parallel& parallel) {
                 fmt::format("context: found {}, allowed is 1 but for decoders with \"attention\": "
                             "\"flash\" and without state spaces",
                             parallel.context)};
+    GRADCOLL_TRY(check_context_heads(model, parallel));
     const std::int64_t sequence = tokens_of_sample(model, parallel);
     if (sequence % parallel.context == 0) return {};
     return {Code::invalid_argument,
@@ -185,6 +162,29 @@ Status check_strategy(const TransformerModel& model, const Parallel& parallel) {
 }
 
 }  // namespace
+
+DeviceLayer layer_of(const StepSizes& step, const Block& block) {
+    DeviceLayer layer{.name = name_of_seam(block)};
+    // What a seam returns is kept for all blocks behind it.
+    layer.recomputable = layer.name.empty();
+    layer.input_bytes = of_row(step, flow_bytes(step.model));
+    for (const Part& part : block.parts) {
+        SizedPart one = sized(step, part);
+        layer.parameters += one.parameters;
+        layer.of_experts += one.of_experts;
+        layer.parts.push_back(std::move(one.part));
+    }
+    return layer;
+}
+
+Status check_tensor(const TransformerModel& model, std::int64_t tensor) {
+    const Part* const odd =
+        find_part(model, [&](const Part& part) { return heads_of(part) % tensor != 0; });
+    if (odd == nullptr) return {};
+    return {Code::invalid_argument,
+            fmt::format("tensor: found {}, allowed are divisors of the model's heads, {}", tensor,
+                        heads_of(*odd))};
+}
 
 Result<std::vector<DeviceLayer>> layers_of(const TransformerModel& model, const Parallel& parallel,
                                            const Cluster& cluster) {

@@ -3,6 +3,7 @@
 // same names.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -40,6 +41,8 @@ std::int64_t integer_at(Fields& in, std::string_view key, std::int64_t least = 1
 /// Records a fault as well if the key is missing.
 std::int64_t required_at(Fields& in, std::string_view key, std::int64_t least = 1,
                          std::int64_t most = most_wide);
+/// Returns height and width, which may be one number.
+std::array<std::int64_t, 2> two_sides_at(Fields& in, std::string_view key);
 /// Records a fault if the flag is true.
 void refuse_flag(Fields& in, std::string_view key, const std::string& why);
 
@@ -69,6 +72,16 @@ struct Family {
     std::string_view defaults;  ///< an object of JSON
     void (*read)(Fields& in, TransformerModel& out);
 };
+
+/// A TowerFamily is a model of text and images: what reads its encoder of images, and what joins
+/// that to a text model of so many numbers a token.
+struct TowerFamily {
+    std::string_view type;      ///< model_type of both together
+    std::string_view defaults;  ///< an object of JSON, of `vision_config`
+    std::string_view outer_defaults;
+    void (*read)(Fields& in, Fields& outer, std::int64_t text_hidden, Tower& out);
+};
+std::span<const TowerFamily> tower_families();
 
 /// These are decoders whose blocks are attention and one feed-forward part.
 std::span<const Family> dense_families();

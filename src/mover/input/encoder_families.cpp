@@ -35,23 +35,6 @@ void read_modernbert(Fields& in, TransformerModel& out) {
     }
 }
 
-/// Returns height and width, which may be one number.
-std::array<std::int64_t, 2> two_sides_at(Fields& in, std::string_view key) {
-    const nlohmann::json* value = in.inner(key);
-    if (value == nullptr || !value->is_array()) {
-        const std::int64_t side = required_at(in, key);
-        return {side, side};
-    }
-    const auto is_side = [](const nlohmann::json& one) {
-        return one.is_number_unsigned() && one.get<std::uint64_t>() >= 1 &&
-               one.get<std::uint64_t>() <= 1 << 20;
-    };
-    if (value->size() == 2 && is_side((*value)[0]) && is_side((*value)[1]))
-        return {(*value)[0].get<std::int64_t>(), (*value)[1].get<std::int64_t>()};
-    in.wrong(key, "allowed are a number, or height and width");
-    return {0, 0};
-}
-
 std::int64_t classes_at(Fields& in) {
     const nlohmann::json* const names = in.inner("id2label");
     if (names != nullptr && names->is_object() && !names->empty())

@@ -12,16 +12,19 @@
 namespace gradcoll::mover {
 namespace {
 
-/// A Wrapper has the configuration of a text model inside, beside those of other models.
+/// A Wrapper has the configuration of a text model inside, beside that of an encoder of images.
 struct Wrapper {
     std::string_view type;
     std::string_view text_type;  ///< the model_type of `text_config`, if it has none
     bool may_be_flat = false;    ///< older files have no `text_config`
 };
 
-constexpr std::array wrappers = {Wrapper{"gemma3", "gemma3_text"}, Wrapper{"llama4", "llama4_text"},
+constexpr std::array wrappers = {Wrapper{"gemma3", "gemma3_text"},
+                                 Wrapper{"llama4", "llama4_text"},
                                  Wrapper{"mistral3", "mistral"},
-                                 Wrapper{"qwen2_vl", "qwen2_vl_text", true}};
+                                 Wrapper{"qwen2_5_vl", "qwen2_5_vl_text", true},
+                                 Wrapper{"qwen2_vl", "qwen2_vl_text", true},
+                                 Wrapper{"qwen3_vl", "qwen3_vl_text"}};
 
 /// An Alias is another name of a key, which files have beside that key at most.
 struct Alias {
@@ -82,9 +85,9 @@ void check_names(Fields& in, const nlohmann::json& file, std::string_view type) 
 }
 
 /// Returns the file with the family's defaults for all that it does not say.
-nlohmann::json completed(nlohmann::json file, const Family& family) {
-    const auto defaults = nlohmann::json::parse(family.defaults);
-    for (const auto& [key, value] : defaults.items())
+nlohmann::json completed(nlohmann::json file, std::string_view defaults) {
+    const auto all = nlohmann::json::parse(defaults);
+    for (const auto& [key, value] : all.items())
         if (!is_said(file, key)) file[key] = value;
     return file;
 }
@@ -97,7 +100,7 @@ Result<Model> model_of_family(const nlohmann::json& file, const std::string& typ
     if (family == families.end())
         return wrong_input(origin, pointer + "/model_type",
                            fmt::format("found \"{}\", allowed are {}", printable(type), types()));
-    const nlohmann::json whole = completed(file, *family);
+    const nlohmann::json whole = completed(file, family->defaults);
     Model model;
     model.name = type;
     Fields in(whole, origin, pointer);
@@ -107,8 +110,29 @@ Result<Model> model_of_family(const nlohmann::json& file, const std::string& typ
     return model;
 }
 
-/// Reads the text model of several.
-Result<Model> text_model_of(const Document& document, const Wrapper& wrapper) {
+/// Reads the encoder of images beside a text model.
+Result<Tower> tower_of(const Document& document, std::string_view type, std::int64_t text_hidden) {
+    static const nlohmann::json unsaid = nlohmann::json::object();
+    const auto families = tower_families();
+    const auto family = std::find_if(families.begin(), families.end(),
+                                     [&](const TowerFamily& one) { return one.type == type; });
+    const nlohmann::json outer = completed(document.json, family->outer_defaults);
+    Fields around(outer, document.origin);
+    const nlohmann::json* file = around.inner("vision_config");
+    if (file != nullptr && !file->is_object())
+        around.wrong("vision_config", "allowed is an object");
+    GRADCOLL_TRY(around.done_ignoring_others());
+    const nlohmann::json whole = completed(file != nullptr ? *file : unsaid, family->defaults);
+    Fields in(whole, document.origin, "/vision_config");
+    Tower tower;
+    family->read(in, around, text_hidden, tower);
+    GRADCOLL_TRY(in.done_ignoring_others());
+    GRADCOLL_TRY(around.done_ignoring_others());
+    return tower;
+}
+
+/// Reads a text model, and the encoder of images beside it.
+Result<Model> model_of_both(const Document& document, const Wrapper& wrapper) {
     std::string type(wrapper.text_type), pointer;
     nlohmann::json file = document.json;
     if (document.json.contains("text_config")) {
@@ -123,8 +147,8 @@ Result<Model> text_model_of(const Document& document, const Wrapper& wrapper) {
         return wrong_input(document.origin, "/text_config", "is missing");
     }
     Model model = GRADCOLL_VALUE(model_of_family(file, type, document.origin, pointer));
-    model.left_out = fmt::format("only the text model of {} is simulated, none of its other models",
-                                 wrapper.type);
+    model.tower = GRADCOLL_VALUE(
+        tower_of(document, wrapper.type, std::get<TransformerModel>(model.body).hidden));
     model.name = wrapper.type;
     return model;
 }
@@ -137,7 +161,7 @@ Result<Model> model_of_hugging_face(const Document& document) {
     in.text("model_type", type);
     GRADCOLL_TRY(in.done_ignoring_others());
     for (const Wrapper& wrapper : wrappers)
-        if (wrapper.type == type) return text_model_of(document, wrapper);
+        if (wrapper.type == type) return model_of_both(document, wrapper);
     return model_of_family(document.json, type, document.origin, "");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,6 +36,7 @@ struct ListedLayer {
 struct Model {
     std::string name;
     std::variant<TransformerModel, std::vector<ListedLayer>> body;
+    std::optional<Tower> tower{};  ///< of images that stand among a sample's tokens
     /// This says for people what of the description is not simulated; empty: all is.
     std::string left_out{};
 };

@@ -18,6 +18,8 @@ void read_numbers(Fields& in, Parallel& out) {
     in.integer("micro_batches", 1, most_micro_batches, out.micro_batches);
     in.integer("micro_batch_size", 1, most_micro_batches, out.micro_batch_size);
     in.integer("sequence", 1, std::int64_t{1} << 24, out.sequence);
+    in.integer("images", 0, 1 << 16, out.images);
+    in.integer("image_size", 1, 1 << 16, out.image_size);
     in.integer("zero", 0, 3, out.zero);
     in.integer("parameter_bytes", 1, 8, out.parameter_bytes);
     in.integer("gradient_bytes", 1, 8, out.gradient_bytes);
@@ -64,9 +66,9 @@ Result<Parallel> own_parallel(const Document& document) {
         "recompute",
         {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}},
         out.recompute);
+    in.word<bool>("context_by", {{"ring", false}, {"heads", true}}, out.context_by_heads);
     in.word<bool>("reduce_from", {{"device", false}, {"host", true}}, out.reduce_in_host);
     GRADCOLL_TRY(in.done());
-    in.word<bool>("context_by", {{"ring", false}, {"heads", true}}, out.context_by_heads);
     check_parallel(in, {}, out);
     if (out.reduce_in_host && replicas(out) == 1)
         in.wrong("reduce_from",

@@ -30,8 +30,10 @@ struct Parallel {
     std::int64_t virtual_stages = 1;  ///< for each pipeline rank; more than 1: interleaved
     std::int64_t micro_batches = 1;
     std::int64_t micro_batch_size = 1;
-    std::int64_t sequence = 0;  ///< replaces the model's; 0: the model's
-    std::int64_t zero = 0;      ///< stage of ZeRO
+    std::int64_t sequence = 0;    ///< replaces the model's; 0: the model's
+    std::int64_t images = -1;     ///< of each sample; -1: as many as images_of() says
+    std::int64_t image_size = 0;  ///< sides in pixels, replacing the model's; 0: the model's
+    std::int64_t zero = 0;        ///< stage of ZeRO
     bool sequence_parallel = false;
     bool fused_activation =
         false;  ///< whether its input is made again in backward instead of being kept

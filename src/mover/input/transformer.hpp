@@ -156,6 +156,8 @@ struct Embedding {
     Reads reads = Reads::words;
     std::int64_t numbers = 0;  ///< of a patch or a frame
     Norm norm = Norm::absent;  ///< behind it
+    bool bias = true;          ///< of the product with patches
+    bool first_token = true;   ///< a learned token stands before patches
 };
 
 /// A Head makes what the model returns, after the last norm.
@@ -192,6 +194,31 @@ struct TransformerModel {
 inline std::int64_t flow_bytes(const TransformerModel& model) {
     return model.flow_bytes > 0 ? model.flow_bytes : model.number_bytes;
 }
+
+/// A Product is one of each token with a matrix. Where an activation follows, it keeps its input.
+struct Product {
+    std::int64_t inputs = 0, outputs = 0;
+    bool bias = false, activated = false;
+};
+
+/// A Connector makes tokens of a text model from patches that an encoder of images returns.
+struct Connector {
+    std::int64_t patches_of_token = 1;  ///< 0: patches of an image do not make its tokens
+    Norm patch_norm = Norm::absent;
+    bool averages = false;  ///< a token is the mean of its patches; otherwise it has all numbers
+    Norm token_norm = Norm::absent;
+    std::vector<Product> products{};
+};
+
+/// A Tower is an encoder of images beside a text model.
+struct Tower {
+    TransformerModel model;              ///< without its tokens, which the image says
+    std::int64_t height = 0, width = 0;  ///< of an image, in pixels; 0: the model does not say
+    std::int64_t patch_height = 1, patch_width = 1;
+    bool takes_any_size = false;
+    std::vector<Connector> connectors{};  ///< all read the same patches
+    std::int64_t unused_numbers = 0;      ///< of a head that no loss is computed of
+};
 
 /// Adds a block of these parts behind the others. Blocks like the last one are counted with it.
 void add_block(TransformerModel& model, std::vector<Part> parts, bool in_encoder = false);

@@ -147,7 +147,7 @@ int layers(const Options& options) {
     const Description& described = scene->description;
     const auto rows = layers_on_device(described.model, described.parallel, described.cluster);
     if (!rows.ok()) return refuse(rows.status(), gradcoll::usage_error);
-    std::fputs((found + layers_report(described.model, *rows)).c_str(), stdout);
+    std::fputs((found + layers_report(described.model, described.parallel, *rows)).c_str(), stdout);
     return 0;
 }
 

@@ -50,9 +50,28 @@ std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     return most;
 }
 
-/// Returns a line that says what is not simulated, if there is such.
-std::string left_out_of(const Model& model) {
-    return model.left_out.empty() ? std::string() : model.left_out + "\n\n";
+/// Returns what images samples have, and why there are none, of a model that reads some.
+std::string images_text(const Model& model, const Parallel& parallel) {
+    const auto images = images_of(model, parallel);
+    if (!model.tower || !images.ok()) return {};
+    const std::string one =
+        fmt::format("{} x {} pixels and {} tokens", images->width, images->height, images->tokens);
+    if (images->count > 0)
+        return fmt::format("each sample has {} image{} of {}\n\n", images->count,
+                           images->count == 1 ? "" : "s", one);
+    if (parallel.images == 0) return "samples have no images\n\n";
+    if (images->tokens > 0)
+        return fmt::format("samples have no images: one of {} has no room there\n\n", one);
+    if (images->patches > 0)
+        return fmt::format("samples have no images: {} patches do not make the model's tokens\n\n",
+                           images->patches);
+    return "samples have no images: nothing says how large they are (image_size in --parallel)\n\n";
+}
+
+/// Returns lines that say what is not simulated, if there is such, and what images there are.
+std::string left_out_of(const Model& model, const Parallel& parallel) {
+    return (model.left_out.empty() ? std::string() : model.left_out + "\n\n") +
+           images_text(model, parallel);
 }
 
 std::int64_t kept_by(const DeviceLayer& layer) {
@@ -134,7 +153,7 @@ std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) 
 }
 
 std::string peak_report(const Scene& scene) {
-    std::string text = left_out_of(scene.description.model) +
+    std::string text = left_out_of(scene.description.model, scene.description.parallel) +
                        "At the peak of each rank, with nothing moved:\n\n" +
                        fmt::format("{:>5}", "rank");
     for (int kind = 0; kind < memory_kinds; ++kind)
@@ -152,8 +171,9 @@ std::string peak_report(const Scene& scene) {
     return text + "\n";
 }
 
-std::string layers_report(const Model& model, const std::vector<DeviceLayer>& layers) {
-    std::string text = left_out_of(model) + "On one device, of one micro-batch:\n\n";
+std::string layers_report(const Model& model, const Parallel& parallel,
+                          const std::vector<DeviceLayer>& layers) {
+    std::string text = left_out_of(model, parallel) + "On one device, of one micro-batch:\n\n";
     std::int64_t parameters = 0, kept = 0;
     for (const DeviceLayer& layer : layers) {
         parameters += layer.parameters;
@@ -176,7 +196,7 @@ std::string smallest_report(const Scene& scene, const std::vector<RuleRows>& rul
     for (const RankProgram& rank : scene.program.ranks)
         peak = std::max(peak, peak_of(memory_of(rank)).bytes);
     std::string text =
-        left_out_of(scene.description.model) +
+        left_out_of(scene.description.model, scene.description.parallel) +
         fmt::format(
             "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
             "{:>12}{:>10}{:>16}{:>14}\n",

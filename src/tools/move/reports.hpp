@@ -20,6 +20,7 @@ std::string peak_report(const gradcoll::mover::Scene& scene);
 
 /// Returns what each layer has on one device, with nothing recomputed; equal ones stand together.
 std::string layers_report(const gradcoll::mover::Model& model,
+                          const gradcoll::mover::Parallel& parallel,
                           const std::vector<gradcoll::mover::DeviceLayer>& layers);
 
 /// Compares the peak of a trace with that of the rank that holds most: in all, and without what
