@@ -100,6 +100,13 @@ int GC_Mover_set_drift(GC_Mover mover, double share);
  * tensor. */
 int GC_Mover_get_data(GC_Mover mover, int tensor, void** data);
 
+/* Returns where a tensor is while the last operator that uses it runs, and leaves that memory to
+ * the program, which calls free() on it; so what the program makes may look into it without a copy.
+ * It counts as the tensor's memory until the operator has ended. Errors: those of
+ * GC_Mover_get_data; MPI_ERR_ARG for an operator that is not the last;
+ * MPI_ERR_UNSUPPORTED_OPERATION for a mover on a device. */
+int GC_Mover_take_data(GC_Mover mover, int tensor, void** data);
+
 /* GC_Mover_stats holds figures of the last step. `overlap` is the part of the moves' time that no
  * operator waited for, 0 to 1. Waits occur where the plan was wrong, or plans them itself
  * (planned_step_us includes those). */

@@ -170,6 +170,7 @@ PROTOTYPES = {
     "GC_Mover_op_end": (c_int, (Mover, c_int)),
     "GC_Mover_step_end": (c_int, (Mover,)),
     "GC_Mover_get_data": (c_int, (Mover, c_int, POINTER(c_void_p))),
+    "GC_Mover_take_data": (c_int, (Mover, c_int, POINTER(c_void_p))),
     "GC_Mover_get_stats": (c_int, (Mover, POINTER(GC_Mover_stats))),
     "GC_Mover_free": (c_int, (POINTER(Mover),)),
     "GC_Comm_attach": (c_int, (Comm,)),

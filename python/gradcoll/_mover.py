@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import weakref
 from typing import Any, Iterator, List, NamedTuple, Optional
 
 from mpi4py import MPI
@@ -11,6 +12,10 @@ from mpi4py import MPI
 from . import _capi
 from ._capi import lib
 from ._errors import Error, _text_of, call, comm_or_world, text_argument
+
+
+_free = ctypes.CDLL(None).free
+_free.restype, _free.argtypes = None, (ctypes.c_void_p,)
 
 
 class MoverOperator(NamedTuple):
@@ -162,6 +167,15 @@ class Mover:
         data = ctypes.c_void_p()
         self._in_step(lib.GC_Mover_get_data, tensor, ctypes.byref(data))
         return memoryview((ctypes.c_ubyte * self.tensors[tensor].bytes).from_address(data.value or 0)).cast("B")
+
+    def take(self, tensor: int) -> Any:
+        """The bytes of a tensor while the last operator that uses it runs, as a buffer that has that memory from now
+        on: they stay as long as somebody looks at them."""
+        data = ctypes.c_void_p()
+        self._in_step(lib.GC_Mover_take_data, tensor, ctypes.byref(data))
+        buffer = (ctypes.c_ubyte * self.tensors[tensor].bytes).from_address(data.value or 0)
+        weakref.finalize(buffer, _free, data.value).atexit = False
+        return buffer
 
     @property
     def stats(self) -> MoverStats:

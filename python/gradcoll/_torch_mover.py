@@ -391,8 +391,8 @@ class Mover(_Layers):
     def _storage_back(self, kept: int) -> Any:
         self._begin(self._last_use[kept])
         if kept not in self._back:
-            # A copy: gradients may look into it when the tensor's memory is somebody else's.
-            self._back[kept] = _storage_of(self._memory(kept).clone())
+            # Gradients may look into it when its operator is over, so the memory goes with the storage.
+            self._back[kept] = _storage_of(torch.frombuffer(self._mover.take(kept), dtype=torch.uint8))
         return self._back[kept]
 
     @property

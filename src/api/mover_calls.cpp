@@ -212,6 +212,12 @@ Status get_data(GC_Mover_s& mover, int tensor, void** data) {
     return {};
 }
 
+Status take_data(GC_Mover_s& mover, int tensor, void** data) {
+    if (data == nullptr) return {Code::invalid_argument, "data is a null pointer"};
+    *data = GRADCOLL_VALUE(mover.execution->take_over(tensor));
+    return {};
+}
+
 MPI_Comm comm_of(GC_Mover mover) {
     return mover != GC_MOVER_NULL ? mover->comm : MPI_COMM_NULL;
 }
@@ -289,6 +295,11 @@ extern "C" int GC_Mover_step_end(GC_Mover mover) {
 extern "C" int GC_Mover_get_data(GC_Mover mover, int tensor, void** data) {
     return with_mover(mover, "GC_Mover_get_data",
                       [&](GC_Mover_s& m) { return get_data(m, tensor, data); });
+}
+
+extern "C" int GC_Mover_take_data(GC_Mover mover, int tensor, void** data) {
+    return with_mover(mover, "GC_Mover_take_data",
+                      [&](GC_Mover_s& m) { return take_data(m, tensor, data); });
 }
 
 extern "C" int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats) {

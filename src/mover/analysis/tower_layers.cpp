@@ -82,19 +82,17 @@ Result<Images> images_of(const Model& model, const Parallel& parallel) {
         out.height = out.width = size;
     }
     const std::int64_t of_token = tower.connectors.front().patches_of_token;
-    out.patches =
-        size_product({out.height / tower.patch_height, out.width / tower.patch_width});
+    out.patches = size_product({out.height / tower.patch_height, out.width / tower.patch_width});
     out.tokens = of_token > 0 ? out.patches / of_token : 0;
-    const std::int64_t room =
-        tokens_of_sample(std::get<TransformerModel>(model.body), parallel);
-    out.count = parallel.images >= 0 ? parallel.images
-                                     : (out.tokens > 0 && out.tokens <= room ? 1 : 0);
+    const std::int64_t room = tokens_of_sample(std::get<TransformerModel>(model.body), parallel);
+    out.count =
+        parallel.images >= 0 ? parallel.images : (out.tokens > 0 && out.tokens <= room ? 1 : 0);
     if (out.count > 0 && out.tokens == 0)
-        return wrong("images", out.count,
-                     out.patches == 0
-                         ? "is 0 without image_size: the model does not say how large images are"
-                         : fmt::format("is 0: {} patches do not make the model's tokens",
-                                       out.patches));
+        return wrong(
+            "images", out.count,
+            out.patches == 0
+                ? "is 0 without image_size: the model does not say how large images are"
+                : fmt::format("is 0: {} patches do not make the model's tokens", out.patches));
     if (size_product({out.count, out.tokens}) > room)
         return wrong("images", out.count,
                      fmt::format("are at most {}: one takes {} tokens of a sample's {}",

@@ -288,6 +288,19 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     return tensors_[index_of(tensor)];
 }
 
+Result<std::byte*> Execution::take_over(std::int32_t tensor) {
+    if (!machine_->is_of_malloc())
+        return Status(Code::unsupported, "memory of a device cannot be taken over");
+    std::byte* const data = GRADCOLL_VALUE(this->tensor(tensor));
+    const std::scoped_lock lock(mutex_);
+    const DeviceTensor& described = rank_.tensors[index_of(tensor)];
+    if (described.stays || described.uses.back() != ended_ + 1)
+        return Status(Code::invalid_argument,
+                      fmt::format("tensor is {}, which later operators use as well", tensor));
+    tensors_[index_of(tensor)] = nullptr;  // so it is only counted
+    return data;
+}
+
 /// Returns the move that has the tensor in the host now, if the program may look at it: between
 /// steps, or because `op` works on it there. Otherwise null.
 const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {

@@ -76,6 +76,11 @@ class Execution {
     /// call.
     Result<std::byte*> tensor(std::int32_t tensor);
 
+    /// Returns where a tensor is, while its last operator runs. The caller frees that memory from
+    /// now on; it counts as the tensor's until the operator has ended. Errors: those of tensor();
+    /// unsupported on devices.
+    Result<std::byte*> take_over(std::int32_t tensor);
+
     /// Returns whether the plan moves the tensor.
     bool moves_tensor(std::int32_t tensor) const { return is_moved_[index_of(tensor)] != 0; }
 

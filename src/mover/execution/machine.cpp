@@ -51,6 +51,7 @@ class PlainMachine final : public Machine {
         return block != nullptr ? Result<std::byte*>(block) : no_bytes();
     }
     void release(std::byte* memory) override { std::free(memory); }
+    bool is_of_malloc() const override { return true; }
     Result<std::byte*> allocate_pool(std::int64_t bytes) override { return allocate(bytes); }
     void release_pool(std::byte* memory) override { std::free(memory); }
 
@@ -107,6 +108,7 @@ class DeviceMachine final : public Machine {
         return static_cast<std::byte*>(GRADCOLL_VALUE(device_.allocate(size_of(bytes))));
     }
     void release(std::byte* memory) override { device_.release(memory); }
+    bool is_of_malloc() const override { return false; }
     Result<std::byte*> allocate_pool(std::int64_t bytes) override {
         return static_cast<std::byte*>(GRADCOLL_VALUE(device_.allocate_pinned(size_of(bytes))));
     }

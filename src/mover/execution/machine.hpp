@@ -21,6 +21,8 @@ class Machine {
 
     virtual Result<std::byte*> allocate(std::int64_t bytes) = 0;
     virtual void release(std::byte* memory) = 0;
+    /// Returns whether free() releases memory as well.
+    virtual bool is_of_malloc() const = 0;
     /// Returns memory of the host that moves go to and come from; the CPU can read it.
     virtual Result<std::byte*> allocate_pool(std::int64_t bytes) = 0;
     virtual void release_pool(std::byte* memory) = 0;

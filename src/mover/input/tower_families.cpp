@@ -51,10 +51,8 @@ FeedForward two_of(std::int64_t width) {
 }
 
 constexpr FigureNames usual = {.positions = "", .vocabulary = ""};
-constexpr FigureNames of_qwen = {.layers = "depth",
-                                 .heads = "num_heads",
-                                 .positions = "",
-                                 .vocabulary = ""};
+constexpr FigureNames of_qwen = {
+    .layers = "depth", .heads = "num_heads", .positions = "", .vocabulary = ""};
 
 /// Reads SigLIP, and Gemma 3's projection of averages.
 void read_gemma3_tower(Fields& in, Fields& outer, std::int64_t text_hidden, Tower& out) {
@@ -84,8 +82,8 @@ void read_gemma3_tower(Fields& in, Fields& outer, std::int64_t text_hidden, Towe
 void read_mistral3_tower(Fields& in, Fields& outer, std::int64_t text_hidden, Tower& out) {
     require_type(in, "pixtral");
     const Figures figures = read_figures(in, out.model, usual);
-    read_patches(in, "num_channels", 1,
-                 {.norm = Norm::scale, .bias = false, .first_token = false}, out);
+    read_patches(in, "num_channels", 1, {.norm = Norm::scale, .bias = false, .first_token = false},
+                 out);
     const std::int64_t merged = required_at(outer, "spatial_merge_size", 1, 64);
     const bool bias = flag_at(outer, "multimodal_projector_bias");
     const nlohmann::json* layer = outer.inner("vision_feature_layer");
@@ -186,14 +184,15 @@ void read_qwen3_tower(Fields& in, Fields& /*outer*/, std::int64_t /*text_hidden*
     out.model.positions = required_at(in, "num_position_embeddings");
     const std::int64_t merged = required_at(in, "spatial_merge_size", 1, 64);
     const std::int64_t result = required_at(in, "out_hidden_size");
-    const std::vector<bool> joins = layers_listed_at(in, "deepstack_visual_indexes", figures.layers);
-    add_blocks(figures, qwen_attention(figures), two_of(figures.feedforward),
-               Norm::scale_and_shift, out.model);
+    const std::vector<bool> joins =
+        layers_listed_at(in, "deepstack_visual_indexes", figures.layers);
+    add_blocks(figures, qwen_attention(figures), two_of(figures.feedforward), Norm::scale_and_shift,
+               out.model);
     out.connectors = {merger_of(out.model.hidden, merged, result, Norm::scale_and_shift)};
     for (const bool one : joins)
         if (one)
-            out.connectors.push_back(merger_of(out.model.hidden, merged, result, Norm::absent,
-                                               Norm::scale_and_shift));
+            out.connectors.push_back(
+                merger_of(out.model.hidden, merged, result, Norm::absent, Norm::scale_and_shift));
 }
 
 constexpr std::array all_towers = {
