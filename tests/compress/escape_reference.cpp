@@ -44,7 +44,7 @@ class EscapingBlock {
         rel_limit_ = static_cast<Float>(rel_ * (1 - 8 * rounding));
     }
 
-    /// `is_widened`: steps are as wide as the tolerance allows.
+    /// Encodes the block; with `is_widened` steps are as wide as the tolerance allows.
     Bytes encoding(bool is_widened = false) {
         Bytes as_it_is(sizeof(Float) + plain_.size(), std::byte{0xff});
         std::copy(plain_.begin(), plain_.end(), as_it_is.begin() + sizeof(Float));
