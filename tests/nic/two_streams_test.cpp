@@ -78,6 +78,7 @@ struct PageHead {
 
 std::vector<std::uint32_t> originals_of(const Bytes& section, bool is_packed, std::size_t count) {
     std::vector<std::uint32_t> all(count);
+    if (count == 0) return all;
     if (!is_packed) {
         std::memcpy(all.data(), section.data(), 4 * count);
         return all;
