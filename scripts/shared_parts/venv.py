@@ -1,5 +1,6 @@
 """Virtual environments of packages that pip installs, kept in build/."""
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,11 @@ def made(name, *rounds):
     folder = ROOT / "build" / f"venv-{name}"
     python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        for packages in rounds:
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *os.environ.get("PIP_ARGUMENTS", "").split(), *packages], check=True)
+        try:
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            for packages in rounds:
+                subprocess.run([python, "-m", "pip", "install", "--quiet", *os.environ.get("PIP_ARGUMENTS", "").split(), *packages], check=True)
+        except subprocess.CalledProcessError:
+            shutil.rmtree(folder, ignore_errors=True)  # half of it would be taken for the whole next time
+            raise
     return str(python)
