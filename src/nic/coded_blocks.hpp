@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/refusals.hpp"
+#include "base/round.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
@@ -28,6 +29,9 @@ inline Result<Codec> codec_of(const FrameHeader& header) {
 inline std::size_t block_elems(const Codec& codec) {
     return codec_block_elems(codec.id, codec.parameters);
 }
+inline std::size_t block_count(const Codec& codec, std::size_t count) {
+    return divided_up(count, block_elems(codec));
+}
 
 /// CodedBlockBytes is one block: elements at `first`, and the bytes that stand for them.
 struct CodedBlockBytes {
@@ -45,7 +49,7 @@ class BlockReader {
     static Result<BlockReader> of(const Codec& codec, std::size_t count,
                                   std::span<const std::byte> payload) {
         BlockReader reader(codec, count, payload);
-        std::size_t left = (count + reader.block_elems_ - 1) / reader.block_elems_;
+        std::size_t left = block_count(codec, count);
         for (; left > 0; reader.block_at_ += block_length_bytes) {
             if (payload.size() < reader.block_at_ + block_length_bytes)
                 return corrupt("{} bytes without the lengths of the last {} blocks", payload.size(),
@@ -62,7 +66,7 @@ class BlockReader {
     static BlockReader of_plain(const Codec& codec, std::size_t count,
                                 std::span<const std::byte> payload) {
         BlockReader reader(codec, count, payload);
-        reader.plain_left_ = (count + reader.block_elems_ - 1) / reader.block_elems_;
+        reader.plain_left_ = block_count(codec, count);
         return reader;
     }
 

@@ -21,10 +21,6 @@ std::size_t bound_of(const Codec& codec, std::size_t count) {
     return bound_bytes(codec.id, codec.parameters, element_bytes(codec.type), count);
 }
 
-std::size_t block_count(const Codec& codec, std::size_t count) {
-    return (count + block_elems(codec) - 1) / block_elems(codec);
-}
-
 bool is_fixed(const Codec& codec) {
     return has_fixed_rate(codec.id, codec.parameters);
 }

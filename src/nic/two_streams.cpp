@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/refusals.hpp"
+#include "base/round.hpp"
 #include "compress/block_lengths.hpp"
 #include "nic/coded_blocks.hpp"
 
@@ -60,7 +61,7 @@ std::size_t scale_bytes(const Codec& codec) {
     return codec.type == ElementType::f64 ? sizeof(double) : sizeof(float);
 }
 std::size_t codes_bytes(std::size_t elems, unsigned bits) {
-    return (elems * bits + 7) / 8;
+    return divided_up(elems * bits, std::size_t{8});
 }
 /// Returns how wide the codec's values are; 0 if each block says so.
 unsigned width_of(const Codec& codec) {
