@@ -127,7 +127,7 @@ void PartSizes::core(std::int64_t flops_of_pair, std::int64_t seen) {
 void PartSizes::share_tokens(std::int64_t queries, std::int64_t keys, std::int64_t values,
                              std::int64_t seen) {
     if (step_.context == 1) return;
-    // As many numbers as of values are there of results.
+    // The result for a head of queries has as many numbers as the values that it reads.
     if (step_.context_by_heads) return swap_heads(queries + keys + values, values * queries / keys);
     const std::int64_t number = size_product({step_.model.number_bytes, keys + values});
     const std::int64_t own = step_.sequence / step_.context;
