@@ -43,6 +43,8 @@ typedef struct {
                              repeated allreduces under 16 KiB one in 16 is timed, for all of them */
     const char*
         last_pass_reason; /* why the last call passed to the MPI library; static text, never NULL */
+    const char* last_agents; /* what NIC agents did of the last call that was served where there are
+                                some, or why nothing; static text, never NULL */
 } GC_Stats;
 /* Returns sums over this rank's calls; those of other ranks may differ. A nonblocking call is
  * counted when it has completed. If the communicator is not attached, all numbers are 0, and

@@ -40,6 +40,7 @@ class GC_Stats(ctypes.Structure):
         ("messages_sent", c_ulonglong),
         ("seconds_total", c_double),
         ("last_pass_reason", c_char_p),
+        ("last_agents", c_char_p),
     ]
 
 

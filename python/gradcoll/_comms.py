@@ -110,6 +110,7 @@ class Stats:
     messages_sent: int
     seconds_total: float  #: inside the library's blocking calls, starts, tests and waits
     last_pass_reason: str  #: why the last call passed to the MPI library
+    last_agents: str  #: what NIC agents did of the last call that was served, or why nothing
 
 
 def stats(comm: Any = None) -> Stats:
@@ -123,7 +124,8 @@ def stats(comm: Any = None) -> Stats:
 def stats_of(read: GC_Stats) -> Stats:
     """As Python has them."""
     values = {name: getattr(read, name) for name, _ in GC_Stats._fields_}
-    values["last_pass_reason"] = (read.last_pass_reason or b"").decode(errors="replace")
+    for name in ("last_pass_reason", "last_agents"):
+        values[name] = (values[name] or b"").decode(errors="replace")
     return Stats(**values)
 
 

@@ -241,8 +241,10 @@ class ShardedState:
     def stats(self) -> Stats:
         """What this rank's calls of the state have done so far: those that asked for a codec. Local."""
         every = [stats(own) for own in self._own.values()]
-        sums = {name: sum(getattr(one, name) for one in every) for name in Stats.__dataclass_fields__ if name != "last_pass_reason"}
-        return Stats(**sums, last_pass_reason=every[-1].last_pass_reason if every else "")
+        texts = ("last_pass_reason", "last_agents")
+        values = {name: sum(getattr(one, name) for one in every) for name in Stats.__dataclass_fields__ if name not in texts}
+        values |= {name: getattr(every[-1], name) if every else "" for name in texts}
+        return Stats(**values)
 
     def scale_residuals(self, factor: float) -> None:
         """After a change of the loss scale by `factor`: what was dropped before was of the old one. Local."""

@@ -51,10 +51,11 @@ void CommStatistics::count_served(const CallRecord& record) {
     if (is_observed_) observe_call(comm_, record);
     count_served(has(record.kind, CallTrait::waits),
                  {record.bytes, record.bytes_sent, record.bytes_sent_exact, record.messages_sent,
-                  record.lossy});
+                  record.lossy, record.agents});
 }
 
 void CommStatistics::count_served(bool waited, const CallTraffic& traffic) {
+    if (traffic.agents != nullptr) last_agents_.store(traffic.agents, std::memory_order_relaxed);
     if (waited)
         waited_.count(traffic, add_alone);
     else
@@ -98,7 +99,8 @@ GC_Stats CommStatistics::read() const {
             sum_of(&Served::bytes_sent_exact),
             sum_of(&Served::messages_sent),
             seconds_of(value_of(nanoseconds_)),
-            last_pass_reason_.load(std::memory_order_relaxed)};
+            last_pass_reason_.load(std::memory_order_relaxed),
+            last_agents_.load(std::memory_order_relaxed)};
 }
 
 void CommStatistics::reset() {
@@ -107,6 +109,7 @@ void CommStatistics::reset() {
     calls_passed_.store(0, std::memory_order_relaxed);
     nanoseconds_.store(0, std::memory_order_relaxed);
     last_pass_reason_.store(none_passed, std::memory_order_relaxed);
+    last_agents_.store(no_agents, std::memory_order_relaxed);
 }
 
 std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {

@@ -23,7 +23,8 @@ struct CallTraffic {
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_sent_exact = 0;
     std::uint64_t messages_sent = 0;
-    bool lossy = false;  ///< some hop was compressed
+    bool lossy = false;            ///< some hop was compressed
+    const char* agents = nullptr;  ///< CallRecord::agents
 };
 
 /// CommStatistics counts the calls of one communicator. Thread safe without a lock: the caller's
@@ -71,6 +72,7 @@ class CommStatistics {
         void reset();
     };
     static constexpr const char* none_passed = "no call has passed to the MPI library";
+    static constexpr const char* no_agents = "no call was made where there are NIC agents";
 
     MPI_Comm comm_;
     const bool is_observed_;
@@ -80,6 +82,7 @@ class CommStatistics {
     Counter nanoseconds_{0};
     Counter short_calls_{0};
     std::atomic<const char*> last_pass_reason_{none_passed};
+    std::atomic<const char*> last_agents_{no_agents};
 };
 
 /// Returns the bytes of so many elements of a valid datatype, if calls are observed; else 0.

@@ -52,6 +52,11 @@ OrderedJson json_of(const CallCell& cell) {
     OrderedJson builders = OrderedJson::object();
     for (const BuilderCount& one : cell.builders) builders[one.builder] = one.calls;
     object["builders"] = std::move(builders);
+    if (!cell.agents.empty()) {
+        OrderedJson agents = OrderedJson::object();
+        for (const AgentsCount& one : cell.agents) agents[one.agents] = one.calls;
+        object["agents"] = std::move(agents);
+    }
     return object;
 }
 

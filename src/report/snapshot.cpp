@@ -63,6 +63,7 @@ void CallCell::add(const CallRecord& call) {
     }
     if (call.lossy) lossy.add(call);
     if (call.builder != nullptr) count_one(builders, &BuilderCount::builder, call.builder);
+    if (call.agents != nullptr) count_one(agents, &AgentsCount::agents, call.agents);
 }
 
 std::optional<double> CallCell::saved_seconds() const {

@@ -24,6 +24,7 @@ struct CallRecord {
     bool shared_memory = false;         ///< no tree: through the memory that one host's ranks share
     bool lossy = false;                 ///< some hop was compressed
     const char* builder = nullptr;      ///< static text: who made the plan, if not flexreduce
+    const char* agents = nullptr;  ///< static text: what NIC agents did of it; null: there are none
     std::uint64_t bytes_sent = 0;  ///< what this rank sent: on the wire, or into the shared memory
     std::uint64_t bytes_sent_exact = 0;   ///< what it would have sent with the exact codec
     std::uint64_t packed_away_bytes = 0;  ///< bytes that packing without loss saved
@@ -62,6 +63,11 @@ struct BuilderCount {
     const char* builder = "";
     std::uint64_t calls = 0;
 };
+/// AgentsCount counts calls by what NIC agents did of them, or why they did nothing.
+struct AgentsCount {
+    const char* agents = "";
+    std::uint64_t calls = 0;
+};
 
 /// CallCell has the calls of one kind and size bin on one communicator.
 struct CallCell {
@@ -71,8 +77,9 @@ struct CallCell {
     CallSums lossy;  ///< the compressed ones among them
     std::vector<ReasonCount> reasons;
     std::vector<BuilderCount> builders;  ///< builders but flexreduce
+    std::vector<AgentsCount> agents;     ///< none where there are no agents
 
-    /// Adds a call; allocates only for a reason or builder that is new here.
+    /// Adds a call; allocates only for a text that is new here.
     void add(const CallRecord& call);
     /// Returns what compression saved, estimated: at the same speed of the wire the exact bytes
     /// would have taken lossy.wire * exact / sent; the difference, less the time in the codec. It

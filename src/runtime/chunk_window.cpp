@@ -90,6 +90,38 @@ std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& chann
     return peers;
 }
 
+/// Returns whether this rank encodes something itself.
+bool encodes_itself(const Program& program) {
+    const std::vector<Step>& steps = program.schedule().steps;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        if (steps[i].kind == StepKind::encode && steps[i].codec != CodecId::exact &&
+            !program.coded().is_idle(i))
+            return true;
+    return false;
+}
+
+/// Returns why agents that carry a plan's messages encode none of them.
+const char* why_agents_do_not_encode(const Plan& plan, const ExecutorOptions& options) {
+    if (plan.spec.feedback) return "carried; ranks encode, as they keep residuals";
+    if (options.checked) return "carried; ranks encode, as messages are checked";
+    if (options.device || options.among_devices)
+        return "carried; ranks encode, as vectors may be on devices";
+    if (plan.spec.builder != Builder::flexreduce)
+        return "carried; ranks encode, as the plan has another builder";
+    return "carried; ranks encode, as agents have other codecs, or there are too many ranks";
+}
+
+/// Returns RunStats::agents. `may_encode`: agents encode for some peer of the plan.
+const char* part_of_agents(const Plan& plan, const Channel& channel, const ExecutorOptions& options,
+                           const Program& program, bool may_encode) {
+    if (channel.short_bytes() == 0) return nullptr;
+    if (has_short_messages(plan, channel)) return "not used: messages are short";
+    if (!encodes_itself(program))
+        return program.coded().run_count() > 0 ? "carried and encoded" : "carried";
+    if (!may_encode) return why_agents_do_not_encode(plan, options);
+    return "carried; ranks encode what is passed on";
+}
+
 }  // namespace
 
 std::size_t ChunkWindow::Parts::steps() const {
@@ -138,10 +170,15 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
                            options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();
     const bool in_short_pieces = !options.cut_peers.empty() || !coded_peers.empty();
-    Parts parts{std::move(plan), std::move(*body),          std::move(*tail), places,
-                in_short_pieces, std::move(memory).value(), nullptr,          nullptr};
+    Parts parts{.plan = std::move(plan),
+                .body = std::move(*body),
+                .tail = std::move(*tail),
+                .places = places,
+                .in_short_pieces = in_short_pieces,
+                .memory = std::move(memory).value()};
     parts.packers =
         std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
+    parts.agents = part_of_agents(*parts.plan, channel, options, parts.body, !coded_peers.empty());
     const std::size_t messages = places * parts.messages() * messages_a_step(options);
     const bool is_short = has_short_messages(*parts.plan, channel);
     if (is_short) tell_that_chunks_are_short(*parts.plan, channel);
@@ -178,6 +215,7 @@ Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Pla
         new ChunkWindow(std::move(parts).value(), operation, options));
     if (options.device) GRADCOLL_TRY(window->join_device(channel, options.data_on_device));
     if (options.checked) window->outcome_.emplace(channel.rank(), channel.rank_count());
+    window->operation_.stats.agents = window->parts_.agents;
     window->make_runs();
     return window;
 }

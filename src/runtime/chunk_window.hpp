@@ -77,8 +77,9 @@ class ChunkWindow {
         bool in_short_pieces =
             false;  ///< whether some messages go in short pieces or are encoded on their way
         WindowMemory memory;
-        std::unique_ptr<Lane> lane;
-        std::unique_ptr<const PackersInUse> packers;
+        std::unique_ptr<Lane> lane = {};
+        std::unique_ptr<const PackersInUse> packers = {};
+        const char* agents = nullptr;  ///< RunStats::agents
 
         // These return the most that a chunk has of each.
         std::size_t steps() const;

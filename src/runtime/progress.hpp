@@ -21,6 +21,9 @@ struct RunStats {
     // These are measured only when ExecutorOptions::timed:
     std::uint64_t codec_ns = 0;  ///< time in encode, decode and decode_reduce, and for packing
     std::uint64_t wait_ns = 0;   ///< time in wait(), outside of local steps
+    /// This says what NIC agents do of the plan's messages, or why nothing, as static text; it is
+    /// null if the channel has none. It does not count.
+    const char* agents = nullptr;
 };
 
 }  // namespace gradcoll

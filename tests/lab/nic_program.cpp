@@ -85,11 +85,11 @@ int main(int argc, char** argv) {
         std::printf(
             "{\"elements\": %llu, \"worst\": %.9g, \"digest\": \"%016llx\", \"alike\": %s, "
             "\"added\": %s, \"compressed\": %llu, \"bytes_sent\": %llu, "
-            "\"bytes_sent_exact\": %llu}\n",
+            "\"bytes_sent_exact\": %llu, \"agents\": \"%s\"}\n",
             static_cast<unsigned long long>(count) * static_cast<unsigned long long>(calls), worst,
             static_cast<unsigned long long>(found.digest), least[0] == ~least[1] ? "true" : "false",
             added ? "true" : "false", stats.calls_compressed, stats.bytes_sent,
-            stats.bytes_sent_exact);
+            stats.bytes_sent_exact, stats.last_agents);
     std::fflush(stdout);
     MPI_Finalize();
     return least[0] == ~least[1] ? 0 : 1;

@@ -34,6 +34,7 @@ ReportProcess process() {
 
 constexpr const char* reasons[] = {"too small", "an intercommunicator"};
 constexpr const char* builders[] = {"star", "wheel"};
+constexpr const char* agents[] = {"carried", "not used: messages are short"};
 
 CallRecord random_call(std::mt19937_64& random) {
     CallRecord call;
@@ -46,6 +47,7 @@ CallRecord random_call(std::mt19937_64& random) {
     call.shared_memory = random() % 4 == 0;
     call.lossy = !call.shared_memory && random() % 2 == 0;
     if (!call.shared_memory && random() % 3 == 0) call.builder = builders[random() % 2];
+    if (!call.shared_memory && random() % 3 == 0) call.agents = agents[random() % 2];
     call.bytes_sent = random() % 100'000;
     call.bytes_sent_exact = call.lossy ? call.bytes_sent * 2 : call.bytes_sent;
     call.messages_sent = random() % 10;
@@ -61,7 +63,7 @@ struct Plain {
                   bytes_in = 0, sent = 0;
     std::uint64_t exact = 0, messages = 0, total_ns = 0, codec_ns = 0, wire_ns = 0;
     std::uint64_t lossy_sent = 0, lossy_exact = 0, lossy_codec_ns = 0, lossy_wire_ns = 0;
-    std::map<std::string, std::uint64_t> reasons, builders;
+    std::map<std::string, std::uint64_t> reasons, builders, agents;
 
     void add(const CallRecord& call) {
         ++calls;
@@ -73,6 +75,7 @@ struct Plain {
         }
         ++served;
         if (call.builder != nullptr) ++builders[call.builder];
+        if (call.agents != nullptr) ++agents[call.agents];
         shared_memory += call.shared_memory ? 1 : 0;
         sent += call.bytes_sent;
         exact += call.bytes_sent_exact;
@@ -152,6 +155,8 @@ TEST(Report, SumsOfRandomCallsAreThoseOfAPlainReference) {
                       plain.reasons);
             EXPECT_EQ((cell.at("builders").get<std::map<std::string, std::uint64_t>>()),
                       plain.builders);
+            const Json by_agents = cell.value("agents", Json::object());
+            EXPECT_EQ((by_agents.get<std::map<std::string, std::uint64_t>>()), plain.agents);
             ++seen;
         }
     EXPECT_EQ(seen, expected.size());

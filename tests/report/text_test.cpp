@@ -37,6 +37,21 @@ TEST(ReportText, NamesWhoBuiltPlansIfThatWasNotFlexreduce) {
     EXPECT_NE(text.find("    built         7: by star\n"), std::string::npos) << text;
 }
 
+TEST(ReportText, TellsWhatNicAgentsDidOfCallsAndWhyNothing) {
+    ReportSnapshot report = empty();
+    report.comms.emplace_back();
+    CallRecord call = tree_call(CallKind::allreduce, 1 << 20, false);
+    call.agents = "carried and encoded";
+    report.comms.back().calls.push_back(cell(call, 5));
+    call.agents = "not used: messages are short";
+    report.comms.back().calls.push_back(cell(call, 3));
+    const std::string text = report_text(report);
+    EXPECT_NE(text.find("    agents        5: carried and encoded\n"
+                        "    agents        3: not used: messages are short\n"),
+              std::string::npos)
+        << text;
+}
+
 TEST(ReportText, WhatGoesThroughTheMemoryOfAHostIsNoMessage) {
     ReportSnapshot report = empty();
     report.comms.emplace_back();

@@ -63,7 +63,7 @@ Status get_stats(MPI_Comm comm, GC_Stats* out) {
     const auto context = attached_context(comm);
     if (!context) return context.status();
     *out = *context ? (*context)->statistics().read() : GC_Stats{};
-    if (!*context) out->last_pass_reason = "the communicator is not attached";
+    if (!*context) out->last_pass_reason = out->last_agents = "the communicator is not attached";
     return {};
 }
 

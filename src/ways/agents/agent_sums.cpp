@@ -83,6 +83,7 @@ Status AgentSums::run(const WayCall& call) {
     record.bytes_sent = outcome.sent_bytes;
     record.bytes_sent_exact = outcome.sent_exact_bytes;
     record.lossy = codec.has_value();
+    record.agents = codec ? "added and encoded" : "added";
     if (begin_ns != 0) record.total_ns = record.wire_ns = now_ns() - begin_ns;
     statistics_.count_served(record);
     return {};

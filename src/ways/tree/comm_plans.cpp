@@ -52,6 +52,7 @@ void add_messages(const RunStats& before, const RunStats& after, CallRecord& rec
     record.packed_away_bytes += after.packed_away_bytes - before.packed_away_bytes;
     record.messages_sent += after.messages_sent - before.messages_sent;
     record.codec_ns += after.codec_ns - before.codec_ns;
+    if (after.agents != nullptr) record.agents = after.agents;
 }
 
 namespace {
@@ -63,7 +64,8 @@ CallTraffic traffic_of(const TreeCall& call) {
             .bytes_sent = call.after.bytes_sent - call.before.bytes_sent,
             .bytes_sent_exact = call.planned.exact_bytes(),
             .messages_sent = call.after.messages_sent - call.before.messages_sent,
-            .lossy = call.planned.lossy()};
+            .lossy = call.planned.lossy(),
+            .agents = call.after.agents};
 }
 
 CallRecord record_of(const TreeCall& call) {
