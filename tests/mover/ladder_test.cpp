@@ -96,8 +96,7 @@ TEST(Ladder, TheLongestGapIsUsedFirstAndItsTensorComesBackWhenThereIsRoom) {
     const std::vector<Tick> starts = {0, 10, 20, 30, 40, 50};
     const HeldMemory unmoved(held_by_operator(rank));
     const Ladder ladder(rank, starts, unmoved,
-                        gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1}, {}),
-                        {Prefer::longest, 0});
+                        gaps_of(rank, {1'000'000'000, 0}, {.least_bytes = 1}, {}), {});
     EXPECT_EQ((std::vector<std::int64_t>{300, 200, 100}), ladder.needs());
     // Layer 0's tensor makes room; from operator 4 on layer 2's has gone.
     const RankChoice one = ladder.choice_for(250);
@@ -116,10 +115,12 @@ bool are_same(const ChoiceFamily& a, const ChoiceFamily& b) {
         const MovableKinds& of = family.kinds;
         return std::tuple(of.activations, of.parameters, of.gradients, of.optimizer);
     };
-    return kinds(a) == kinds(b) && std::tuple(a.at_home, a.leaving, a.shares, a.pattern.prefer,
-                                              a.pattern.margin, a.pattern.ahead) ==
-                                       std::tuple(b.at_home, b.leaving, b.shares, b.pattern.prefer,
-                                                  b.pattern.margin, b.pattern.ahead);
+    const auto rest = [](const ChoiceFamily& family) {
+        const Pattern& by = family.pattern;
+        return std::tuple(family.at_home, family.leaving, family.shares, by.prefer, by.gone,
+                          by.back, by.sizes, by.ahead);
+    };
+    return kinds(a) == kinds(b) && rest(a) == rest(b);
 }
 
 TEST(Families, MoreKindsHaveAllFamiliesOfFewer) {

@@ -100,7 +100,8 @@ void add_something(Budget& budget, std::int64_t what, Chance& chance) {
 }
 
 /// Plans `models` steps for two budgets each, of which the second has more of something.
-void expect_that_more_never_costs(std::uint64_t models, const Effort& effort) {
+template <class EffortOf>
+void expect_that_more_never_costs(std::uint64_t models, EffortOf&& effort_of) {
     static constexpr std::array names = {"kinds", "device memory", "host memory", "link"};
     std::array<Pairs, names.size()> pairs;
     for (std::uint64_t seed = 0; seed < models; ++seed) {
@@ -113,7 +114,7 @@ void expect_that_more_never_costs(std::uint64_t models, const Effort& effort) {
         Budget more = less;
         add_something(more, static_cast<std::int64_t>(what), chance);
         ASSERT_NO_FATAL_FAILURE(
-            pairs[what].compare(*program, less, more, effort,
+            pairs[what].compare(*program, less, more, effort_of(*program),
                                 "seed " + std::to_string(seed) + ", more " + names[what]));
     }
     const int all = static_cast<int>(models);
@@ -125,11 +126,12 @@ void expect_that_more_never_costs(std::uint64_t models, const Effort& effort) {
 }
 
 TEST(Planner, MoreOfAnythingNeverCostsInTenThousandModelsByChance) {
-    expect_that_more_never_costs(10'000, {});
+    expect_that_more_never_costs(10'000, effort_for);
 }
 
 TEST(Planner, MoreOfAnythingNeverCostsWithTheEffortForLongSteps) {
-    expect_that_more_never_costs(1'000, Effort::for_long_steps(30'000));
+    expect_that_more_never_costs(1'000,
+                                 [](const Program&) { return Effort::for_long_steps(30'000); });
 }
 
 /// Returns a step of four pipeline ranks on hosts with so much memory.

@@ -11,14 +11,18 @@ namespace {
 /// In 65 steps of five models, with nine orders and six margins, the first and the third together
 /// came within 0.2 % of the best of all. The second reaches the least memory that there is.
 constexpr std::array patterns = {
-    Pattern{Prefer::longest, 1},          Pattern{Prefer::longest, 0},
-    Pattern{Prefer::longest_per_byte, 2}, Pattern{Prefer::oldest, 1},
-    Pattern{Prefer::longest, 4},          Pattern{Prefer::longest_per_byte, 8},
-    Pattern{Prefer::oldest, 4},           Pattern{Prefer::longest_per_byte, 32}};
+    Pattern{Prefer::longest, 1, 1},          Pattern{Prefer::longest, 0, 0},
+    Pattern{Prefer::longest_per_byte, 2, 2}, Pattern{Prefer::oldest, 1, 1},
+    Pattern{Prefer::longest, 4, 4},          Pattern{Prefer::longest_per_byte, 8, 8},
+    Pattern{Prefer::oldest, 4, 4},           Pattern{Prefer::longest_per_byte, 32, 32}};
 
 /// Parameters and gradients are used early in a step.
-constexpr std::array patterns_ahead = {Pattern{Prefer::longest, 1, true},
-                                       Pattern{Prefer::longest, 0, true}};
+constexpr std::array patterns_ahead = {Pattern{.gone = 1, .back = 1, .ahead = true},
+                                       Pattern{.gone = 0, .back = 0, .ahead = true}};
+
+/// Small steps have few tensors, so that one of them matters.
+constexpr std::array patterns_of_sizes = {Pattern{.sizes = Sizes::fitted},
+                                          Pattern{.back = 1, .sizes = Sizes::many}};
 
 /// Returns a selection of `kinds`: bit 0 stands for activations, 1 for the optimizer's states, 2
 /// for gradients, 3 for parameters.
@@ -70,14 +74,24 @@ std::size_t share_of(std::size_t count, std::size_t share, std::size_t shares) {
 Effort Effort::for_long_steps(std::size_t operators) {
     return {.shares = 1,
             .rungs = std::clamp<std::size_t>(4'000'000 / operators, 4, 64),
+            .sizes = 0,
             .counts = 8,
             .moves_bundles = true};
 }
 
 Effort effort_for(const Program& program) {
     std::size_t operators = 0;
-    for (const RankProgram& rank : program.ranks) operators += rank.operators.size();
-    return operators > 10'000 ? Effort::for_long_steps(operators) : Effort{};
+    std::int64_t tensors = 1;
+    for (const RankProgram& rank : program.ranks) {
+        operators += rank.operators.size();
+        tensors += static_cast<std::int64_t>(rank.tensors.size());
+    }
+    if (operators > 10'000) return Effort::for_long_steps(operators);
+    // Where there are many tensors, one more or less hardly matters.
+    Effort effort;
+    const std::int64_t sizes = 65'536 / tensors;
+    effort.sizes = sizes < 64 ? 0 : std::min(effort.sizes, sizes);
+    return effort;
 }
 
 std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds& kinds,
@@ -85,7 +99,7 @@ std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds
     constexpr unsigned activations = 1, optimizer = 2;
     // The optimizer's states come first: they are idle for most of a step, so that few moves do.
     constexpr std::array<unsigned, 15> order = {2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    std::vector<ChoiceFamily> out{{selection_of(kinds, 0), 0, 0, 1, {Prefer::longest, 0}}};
+    std::vector<ChoiceFamily> out{{selection_of(kinds, 0), 0, 0, 1, {}}};
     for (const unsigned bits : order) {
         const MovableKinds selection = selection_of(kinds, bits);
         if (!has_all(kinds, selection)) continue;
@@ -95,12 +109,16 @@ std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds
             add_families(selection, std::min(most_shares, states), by, out);
         };
         const std::span<const Pattern> all = patterns;
+        const std::span<const Pattern> by_size =
+            std::span(patterns_of_sizes).first(effort.sizes > 0 ? patterns_of_sizes.size() : 0);
         if (bits == activations) {
             add(0, all);
+            add(0, by_size);
         } else if (bits == optimizer) {
             add(2 * effort.shares, all.first(3));
         } else if (bits == (activations | optimizer)) {
             add(effort.shares, all.first(6));
+            add(effort.shares, by_size);
         } else {  // gradients and parameters are used all the time and seldom help
             add(std::min<std::size_t>(effort.shares, 2), all.first(3));
             add(std::min<std::size_t>(effort.shares, 2), patterns_ahead);

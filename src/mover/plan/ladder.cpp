@@ -72,8 +72,8 @@ Ladder::Window Ladder::window_of(const Gap& gap) const {
     const std::int32_t first = gap.after + 1, last = gap.need;
     if (gap.must()) return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
     // At the step's begin nothing is in the way of a TRANSFER.
-    const std::int32_t gone = std::min(first + (gap.after < 0 ? 0 : pattern_.margin), last - 1);
-    const std::int32_t back = std::max(last - pattern_.margin, gone + 1);
+    const std::int32_t gone = std::min(first + (gap.after < 0 ? 0 : pattern_.gone), last - 1);
+    const std::int32_t back = std::max(last - pattern_.back, gone + 1);
     return {static_cast<std::size_t>(gone), static_cast<std::size_t>(back)};
 }
 
@@ -103,24 +103,24 @@ void Ladder::hold(HeldMemory& held, std::size_t g, std::int64_t sign) const {
 void Ladder::climb() {
     std::vector<double> worth;
     for (const Gap& gap : gaps_) worth.push_back(worth_of(gap));
-    std::vector<std::size_t> order(gaps_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
+    order_.resize(gaps_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
     HeldMemory held = unmoved_;
-    Around around(held.count(), windows_, order);
-    for (std::size_t place = 0; place < order.size(); ++place) {
-        if (!gaps_[order[place]].must()) continue;
+    Around around(held.count(), windows_, order_);
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+        if (!gaps_[order_[place]].must()) continue;
         around.use(place);
-        hold(held, order[place], -1);
+        hold(held, order_[place], -1);
     }
     needs_.push_back(held.most(0, held.count()));
     while (held.count() > 0) {
         const std::size_t place = around.best_at(held.first_of_most());
-        if (place == order.size()) return;
+        if (place == order_.size()) return;
         around.use(place);
-        used_.push_back(order[place]);
-        hold(held, order[place], -1);
+        used_.push_back(order_[place]);
+        hold(held, order_[place], -1);
         needs_.push_back(held.most(0, held.count()));
     }
 }
@@ -136,6 +136,27 @@ HeldMemory Ladder::held_without(const std::vector<char>& used) const {
     std::partial_sum(less.begin(), less.end(), less.begin());
     for (std::size_t op = 0; op < less.size(); ++op) less[op] = unmoved_.at(op) - less[op];
     return HeldMemory(less);
+}
+
+/// Uses gaps around the operator that needs most, until none needs more than `bytes`: of those that
+/// have no more bytes than are missing the one of the highest worth; without any, the smallest.
+void Ladder::use_fitting(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const {
+    for (;;) {
+        const std::size_t op = held.first_of_most(), none = gaps_.size();
+        const std::int64_t missing = held.at(op) - bytes;
+        if (missing <= 0) return;
+        std::size_t best = none;
+        for (const std::size_t g : order_) {
+            if (used[g] != 0 || windows_[g].from > op || windows_[g].end <= op) continue;
+            if (best == none || gaps_[g].bytes < gaps_[best].bytes) best = g;
+            if (gaps_[g].bytes > missing) continue;
+            best = g;
+            break;
+        }
+        if (best == none) return;
+        used[best] = 1;
+        hold(held, best, -1);
+    }
 }
 
 void Ladder::drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const {
@@ -177,12 +198,16 @@ std::int64_t Ladder::need_within(std::int64_t bytes) const {
 }
 
 RankChoice Ladder::choice_for(std::int64_t bytes) const {
-    const auto rung = std::partition_point(needs_.begin(), needs_.end(),
-                                           [&](std::int64_t need) { return need > bytes; });
     std::vector<char> used(gaps_.size());
     for (std::size_t g = 0; g < gaps_.size(); ++g) used[g] = gaps_[g].must() ? 1 : 0;
-    for (auto g = used_.begin(); g != used_.begin() + (rung - needs_.begin()); ++g) used[*g] = 1;
+    if (pattern_.sizes != Sizes::fitted) {
+        const auto rung = std::partition_point(needs_.begin(), needs_.end(),
+                                               [&](std::int64_t need) { return need > bytes; });
+        for (auto g = used_.begin(); g != used_.begin() + (rung - needs_.begin()); ++g)
+            used[*g] = 1;
+    }
     HeldMemory held = held_without(used);
+    if (pattern_.sizes == Sizes::fitted) use_fitting(held, used, bytes);
     drop_needless(held, used, bytes);
     std::vector<std::int32_t> back(gaps_.size());
     for (const std::size_t g : by_need_)

@@ -13,13 +13,19 @@ namespace gradcoll::mover {
 /// Prefer says which gap around the operator that needs most is used next.
 enum class Prefer : std::uint8_t { longest, longest_per_byte, oldest };
 
-/// A Pattern is a way to use gaps. So many operators before a tensor counts as gone, and before its
-/// next use, it counts as there: that is the time that its moves have. `ahead` says that tensors
-/// that live in the host, and for which there is room as a step begins, come back in the step
-/// before.
+/// Says for which sizes of memory there are choices: for what rungs of the ladder need; for many
+/// sizes, the first rung that needs no more, with all of that memory for what comes back; or for
+/// many sizes, and gaps with more bytes than are missing come last.
+enum class Sizes : std::uint8_t { rungs, many, fitted };
+
+/// A Pattern is a way to use gaps. `gone` operators after its last use a tensor counts as gone, and
+/// `back` before its next use it counts as there: that is the time that its moves have. `ahead`
+/// says that tensors that live in the host, and for which there is room as a step begins, come back
+/// in the step before.
 struct Pattern {
     Prefer prefer = Prefer::longest;
-    std::int32_t margin = 0;
+    std::int32_t gone = 0, back = 0;
+    Sizes sizes = Sizes::rungs;
     bool ahead = false;
 };
 
@@ -42,9 +48,9 @@ class Ladder {
     /// more.
     std::int64_t need_within(std::int64_t bytes) const;
 
-    /// Returns the first choice that needs at most `bytes`, which is at least least(). Gaps that
-    /// later ones made needless are left out, and tensors come back as soon as `bytes` has room for
-    /// them.
+    /// Returns the first choice that needs at most `bytes`, which is at least least(), or the one
+    /// that is fitted to them. Gaps that later ones made needless are left out, and tensors come
+    /// back as soon as `bytes` has room for them.
     RankChoice choice_for(std::int64_t bytes) const;
 
   private:
@@ -59,6 +65,7 @@ class Ladder {
     void climb();
     void hold(HeldMemory& held, std::size_t g, std::int64_t sign) const;
     HeldMemory held_without(const std::vector<char>& used) const;
+    void use_fitting(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const;
     void drop_needless(HeldMemory& held, std::vector<char>& used, std::int64_t bytes) const;
     std::int32_t back_from(HeldMemory& held, std::size_t g, std::int64_t bytes) const;
     void fetch_ahead(HeldMemory& held, std::int64_t bytes, std::vector<std::int32_t>& back) const;
@@ -69,7 +76,8 @@ class Ladder {
     Pattern pattern_;
     const HeldMemory& unmoved_;
     std::vector<Window> windows_;
-    std::vector<std::size_t> used_;  ///< gaps in the order in which they are used
+    std::vector<std::size_t> order_;  ///< gaps, those of the highest worth first
+    std::vector<std::size_t> used_;   ///< gaps in the order in which they are used
     std::vector<std::int64_t> needs_;
     std::vector<std::size_t> by_window_, by_need_;  ///< all gaps: short windows first, early needs
 };

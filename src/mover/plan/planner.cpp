@@ -182,8 +182,8 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
     return step;
 }
 
-/// Returns the sizes of memory for which a family has choices: closer to each other where nearly
-/// all fits. They follow from the step alone.
+/// Returns the sizes of memory for which a family has choices, which follow from the step alone:
+/// what ladders need, closer to each other where nearly all fits.
 std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size_t count) {
     std::int64_t all = 0, top = 0, least = 0;
     for (const Ladder& ladder : ladders) {
@@ -204,6 +204,19 @@ std::vector<std::int64_t> rungs_of(const std::vector<Ladder>& ladders, std::size
         if (rungs.back() != need) rungs.push_back(need);
     }
     return rungs;
+}
+
+/// Returns sizes of memory from what the step needs without moves to the least, in `count` equal
+/// steps.
+std::vector<std::int64_t> many_sizes(const std::vector<Ladder>& ladders, std::int64_t count) {
+    std::int64_t all = 0, least = 0;
+    for (const Ladder& ladder : ladders) {
+        all = std::max(all, ladder.unmoved());
+        least = std::max(least, ladder.least());
+    }
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t n = 0; n <= count; ++n) sizes.push_back(all - (all - least) * n / count);
+    return sizes;
 }
 
 /// Unmoved is the step without moves.
@@ -227,7 +240,9 @@ void consider_family(const Carrier& carrier, const Unmoved& unmoved, const Choic
         room = std::min(room, rooms.ranks[r].device_bytes);
         if (ladders.back().least() > room) return;
     }
-    for (const std::int64_t bytes : rungs_of(ladders, effort.rungs)) {
+    const auto sizes = family.pattern.sizes == Sizes::rungs ? rungs_of(ladders, effort.rungs)
+                                                            : many_sizes(ladders, effort.sizes);
+    for (const std::int64_t bytes : sizes) {
         if (bytes > room) continue;
         Choices choices;
         for (const Ladder& ladder : ladders) choices.push_back(ladder.choice_for(bytes));

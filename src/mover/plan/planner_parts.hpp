@@ -24,6 +24,7 @@ struct ChoiceFamily {
 struct Effort {
     std::size_t shares = 4;      ///< into which the optimizer's states are divided
     std::size_t rungs = 64;      ///< sizes of memory for which a choice is made
+    std::int64_t sizes = 256;    ///< for which one is made where many have their own; 0: none are
     std::int64_t counts = 64;    ///< that are tried of each rule that counts, at most
     bool moves_bundles = false;  ///< whether tensors that are used together move as one
 
