@@ -2,7 +2,9 @@
 // for an operator that has no time yet.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/status.hpp"
@@ -57,6 +59,38 @@ std::optional<Starts> run_in_order(const Program& program, StartOf&& start_of) {
         waiting[r].clear();
     }
     return left == 0 ? std::optional(std::move(starts)) : std::nullopt;
+}
+
+/// Returns, by rank and operator, the longest way from the operator's start to the end of the step.
+/// The order of `starts`, from the last to the first, is one in which each operator comes before
+/// those that it needs. `rest_of(rank, op, rest)` says how long the way is, not less than `rest`;
+/// it is called once for each operator, in that order. Complexity: n log n in operators.
+template <class RestOf>
+Starts run_back(const Program& program, const Starts& starts, RestOf&& rest_of) {
+    std::vector<std::pair<std::size_t, std::size_t>> order;
+    Starts rest;
+    for (std::size_t r = 0; r < starts.size(); ++r) {
+        rest.emplace_back(starts[r].size());
+        for (std::size_t op = 0; op < starts[r].size(); ++op) order.emplace_back(r, op);
+    }
+    const auto place_of = [&](const std::pair<std::size_t, std::size_t>& at) {
+        const Tick start = starts[at.first][at.second];
+        // Among operators that start together, those without a duration come first.
+        const bool lasts = program.ranks[at.first].operators[at.second].duration > 0;
+        return std::tuple(start, lasts, at.second);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](const auto& a, const auto& b) { return place_of(a) > place_of(b); });
+    for (const auto& [r, n] : order) {
+        const Operator& op = program.ranks[r].operators[n];
+        rest[r][n] = rest_of(r, n, rest[r][n] + op.duration);
+        if (n > 0) rest[r][n - 1] = std::max(rest[r][n - 1], rest[r][n]);
+        if (op.needs_rank < 0) continue;
+        Tick& needed = rest[static_cast<std::size_t>(op.needs_rank)]
+                           [static_cast<std::size_t>(op.needs_operator)];
+        needed = std::max(needed, op.delay + rest[r][n]);
+    }
+    return rest;
 }
 
 /// Returns when operators start if none waits for memory or moves. Errors: invalid_argument if

@@ -8,45 +8,10 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <tuple>
 
 #include "mover/analysis/timeline.hpp"
 
 namespace gradcoll::mover {
-namespace {
-
-/// Returns, by rank and operator, the longest way from the operator's start to the end of the step.
-/// The order of `starts`, from the last to the first, is one in which each operator comes before
-/// those that it needs.
-Starts rest_of(const Program& program, const Starts& starts) {
-    std::vector<std::pair<std::size_t, std::size_t>> order;
-    Starts rest;
-    for (std::size_t r = 0; r < starts.size(); ++r) {
-        rest.emplace_back(starts[r].size());
-        for (std::size_t op = 0; op < starts[r].size(); ++op) order.emplace_back(r, op);
-    }
-    const auto place_of = [&](const std::pair<std::size_t, std::size_t>& at) {
-        const Tick start = starts[at.first][at.second];
-        // Among operators that start together, those without a duration come first.
-        const bool lasts = program.ranks[at.first].operators[at.second].duration > 0;
-        return std::tuple(start, lasts, at.second);
-    };
-    std::sort(order.begin(), order.end(),
-              [&](const auto& a, const auto& b) { return place_of(a) > place_of(b); });
-    for (const auto& [r, n] : order) {
-        const Operator& op = program.ranks[r].operators[n];
-        rest[r][n] += op.duration;
-        if (n > 0) rest[r][n - 1] = std::max(rest[r][n - 1], rest[r][n]);
-        if (op.needs_rank < 0) continue;
-        Tick& needed = rest[static_cast<std::size_t>(op.needs_rank)]
-                           [static_cast<std::size_t>(op.needs_operator)];
-        needed = std::max(needed, op.delay + rest[r][n]);
-    }
-    return rest;
-}
-
-}  // namespace
-
 /// RankRun simulates one rank, operator by operator. It begins a step with what the step before has
 /// left under way, which is known only after the step: carry() sets it.
 class CarryOut::RankRun {
@@ -300,7 +265,9 @@ CarryOut::CarryOut(const Program& program, const Rooms& rooms) : program_(progra
             footprint.freed[static_cast<std::size_t>(tensor.uses.back())] += tensor.bytes;
         }
     }
-    if (const auto starts = timeline_of(program); starts.ok()) rest_ = rest_of(program, *starts);
+    if (const auto starts = timeline_of(program); starts.ok())
+        rest_ =
+            run_back(program, *starts, [](std::size_t, std::size_t, Tick rest) { return rest; });
 }
 
 std::vector<CarryOut::RankRun> CarryOut::runs_of(const std::vector<RankChoice>& choices) const {

@@ -41,9 +41,6 @@ class CarryOut {
     /// out_of_memory if memory can never be free.
     Result<MovePlan> plan(const std::vector<RankChoice>& choices) const;
 
-    /// Returns, by rank and operator, the shortest time from its start to the end of the step.
-    const Starts& rest() const { return rest_; }
-
   private:
     /// Footprint holds what a rank's tensors take that do not stay.
     struct Footprint {
@@ -64,7 +61,7 @@ class CarryOut {
     const Program& program_;
     const Rooms& rooms_;
     std::vector<Footprint> footprints_;
-    Starts rest_;
+    Starts rest_;  ///< the shortest times from operators' starts to the end of the step
 };
 
 }  // namespace gradcoll::mover

@@ -166,8 +166,7 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
     const Starts starts = GRADCOLL_VALUE(timeline_of(program));
     const Carrier carrier(program, rooms);
     Best best;
-    const Tick shortest =
-        shortest_step(program, rooms, policy.kinds, starts, carrier.carry_out().rest());
+    const Tick shortest = shortest_step(program, rooms, policy.kinds);
     if (policy.count == Policy::best_count) {
         consider_counts(carrier, policy.kinds, policy.rule,
                         std::numeric_limits<std::int64_t>::max(), best);
@@ -285,8 +284,7 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
     GRADCOLL_TRY(check_possible(carried, rooms, kinds));
     for (const RankProgram& rank : carried.ranks) unmoved.held.emplace_back(held_by_operator(rank));
     Best best;
-    const Tick shortest =
-        shortest_step(carried, rooms, kinds, unmoved.starts, carrier.carry_out().rest());
+    const Tick shortest = shortest_step(carried, rooms, kinds);
     for (const ChoiceFamily& family : families_of(carried, kinds, effort)) {
         if (best.step() <= shortest) break;
         consider_family(carrier, unmoved, family, effort, best);

@@ -40,13 +40,12 @@ std::vector<ChoiceFamily> families_of(const Program& program, const MovableKinds
 /// Returns the gaps that a family may use.
 std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const ChoiceFamily& family);
 
-/// Returns the longest of three: the step without moves; what it lasts if no more than the bytes
-/// for which there is no room, at the operator that needs most so far, cross the rank's link before
-/// it, and come back after the last operator that needs as much; and the time in which those bytes
-/// cross it. What is used after that operator may have gone in the step before. `starts` are those
-/// of the step without moves, `rest` the times from there to its end. Complexity: n log n in gaps.
-Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                   const Starts& starts, const Starts& rest);
+/// Returns a length that no step is shorter than, by what memory is missing at an operator: that
+/// has left before it, as fast as the link goes, and comes back after it. Operators wait for each
+/// other with these delays. Sums of whole tensors are looked at where that is quick. 0 if ranks
+/// wait for each other in a circle. Complexity: n log n in gaps for each of the operators looked
+/// at, which are fewer where there are more gaps; n log n in operators.
+Tick shortest_step(const Program& program, const Rooms& rooms, const MovableKinds& kinds);
 
 /// Returns what a tensor takes in the pool: whole pages; the most that so many tensors take that
 /// have these bytes in all.
