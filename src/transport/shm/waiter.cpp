@@ -11,10 +11,13 @@
 #include <climits>
 #include <ctime>
 
+#include "base/clock.hpp"
+
 namespace gradcoll {
 namespace {
 
 constexpr int yields_between_progress = 8;
+constexpr std::uint64_t longest_yielding_ns = 5'000'000;
 /// Sleeps are short, since messages of the MPI library make no progress meanwhile.
 constexpr long shortest_sleep_ns = 50'000;
 constexpr long longest_sleep_ns = 1'000'000;
@@ -55,11 +58,18 @@ bool Waiter::spin(const SharedWord& word, std::uint64_t value) const {
     return false;
 }
 
+/// Returns after a while, too: where others have work for the core, each turn is as long as theirs,
+/// and only a wait that sleeps looks for ranks that have died.
 bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
+    std::uint64_t end_ns = 0;
     for (int i = 0; i < patience_.yields; ++i) {
         if (reached(word, value)) return true;
         sched_yield();
-        if (i % yields_between_progress == yields_between_progress - 1) go_on();
+        if (i % yields_between_progress != yields_between_progress - 1) continue;
+        go_on();
+        const std::uint64_t now = now_ns();
+        if (end_ns == 0) end_ns = now + longest_yielding_ns;
+        if (now >= end_ns) return false;
     }
     return false;
 }
