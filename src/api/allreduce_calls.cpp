@@ -22,7 +22,7 @@ Outcome allreduce(const Entry& entry, const CallArguments& arguments) {
     if (known == Shortcut::passes) return pass_allreduce(arguments);
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) {
-        if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
+        if (!call.refusal.ok()) refuse_call(call, call.refusal);
         return call.error;
     }
     cache_call(call);

@@ -55,6 +55,7 @@ class Admission {
         if (entry().with_residual) check_residual();
         find_context();
         if (call_.context != nullptr && call_.context->identity().has_dead_rank()) {
+            call_.context->leave();
             call_.error = call_.context->identity().death();
             return;
         }

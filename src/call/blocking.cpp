@@ -226,11 +226,9 @@ Status run_placed(const Call& call, const CallArguments& arguments,
         [&](const Status& why) { refuse_kept(call, *kept, why); });
 }
 
-}  // namespace
-
 /// If a tolerance is kept, the host looks at inputs and results, so it gets a copy of what is on a
 /// device; also of memory that only the MPI library reaches.
-Status run_allreduce(const Call& call) {
+Status run_unsettled(const Call& call) {
     CommContext& context = *call.context;
     const CallShape& shape = call.shape;
     const bool anywhere = is_same_anywhere(context.settings().current(), shape);
@@ -254,6 +252,12 @@ Status run_allreduce(const Call& call) {
             return anywhere ? reduce_anywhere(call, there) : run_placed(call, there, nullptr);
         },
         [&](const Status& why) { refuse_allreduce(call, why); });
+}
+
+}  // namespace
+
+Status run_allreduce(const Call& call) {
+    return run_agreed(*call.context, [&] { return run_unsettled(call); });
 }
 
 Status reduce_anywhere(const Call& call, const CallArguments& arguments) {

@@ -31,6 +31,15 @@ Status run_timed(CommContext& context, const WayInfo& way, const CallShape& shap
     return status.ok() ? learnt : status;
 }
 
+/// Runs `run`, an allreduce of all ranks of the communicator. If survivors agree on sums, returns
+/// the status that they agree on.
+template <class Run>
+Status run_agreed(const CommContext& context, Run&& run) {
+    if (context.verdicts() == nullptr) return run();
+    PendingVerdict verdict(context.verdicts());
+    return verdict.settled(run());
+}
+
 /// Runs an admitted allreduce that does not pass, from and to any memory, counts it, and measures
 /// its error if it is the turn of this call (which all ranks know alike).
 Status run_allreduce(const Call& call);
@@ -42,14 +51,15 @@ Status reduce_anywhere(const Call& call, const CallArguments& arguments);
 
 /// Refuses the call on a rank that was admitted with the others, but cannot take part for the
 /// reason `why`. Calls of other ranks that wait for this one end with peer_failed, naming it and
-/// the reason, unless they wait in the MPI library.
+/// the reason, unless they wait in the MPI library. Takes no part in the verdict on the call.
 void refuse_allreduce(const Call& call, const Status& why);
 
 /// Runs and counts an admitted blocking call that does not pass.
 Status run_call(const Call& call);
 
-/// Does what refuse_allreduce() or refuse_nonblocking() does, for a call of any kind. For a request
-/// that is set up for an unchanged program it does what agree_on_arguments() does.
+/// Does what refuse_allreduce() or refuse_nonblocking() does, for a call of any kind, and takes
+/// part in the verdict on it. For a request that is set up for an unchanged program it does what
+/// agree_on_arguments() does.
 void refuse_call(const Call& call, const Status& why);
 
 /// Runs the call on host memory, over one host; what lies in the gaps of the result's datatype

@@ -169,7 +169,10 @@ void refuse_call(const Call& call, const Status& why) {
     else if (has(kind, CallTrait::in_blocks))
         refuse_blocks(call, why);
     else if (call.entry->may_wait())
-        refuse_allreduce(call, why);
+        (void)run_agreed(*call.context, [&] {
+            refuse_allreduce(call, why);
+            return why;
+        });
     else
         refuse_nonblocking(call, why);
 }

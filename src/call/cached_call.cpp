@@ -133,7 +133,8 @@ Shortcut run_cached(const Entry& entry, const CallArguments& arguments, Status& 
     }
     const CallTimer timer =
         entry.offered ? CallTimer() : context->statistics().timer_of(size_of(*way, arguments));
-    if (Status failed = run_on(*context, *way, arguments); !failed.ok()) status = std::move(failed);
+    const auto run = [&] { return run_on(*context, *way, arguments); };
+    if (Status failed = run_agreed(*context, run); !failed.ok()) status = std::move(failed);
     return Shortcut::served;
 }
 

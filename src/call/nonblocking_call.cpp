@@ -78,6 +78,7 @@ class CallOnTree final : public StartedCall {
             return placed.status();
         }
         const auto started = std::make_shared<CallOnTree>();
+        started->verdict_ = PendingVerdict(call.context->verdicts());
         started->kept_ = std::move(kept).value();
         GRADCOLL_TRY(started->begin(call, *placed));
         GRADCOLL_TRY(started->request_.make(call.context, call.entry->name, request));
@@ -87,6 +88,7 @@ class CallOnTree final : public StartedCall {
     /// Starts the operation of a rank that refuses: what arrives goes to memory that nobody reads.
     static Result<std::shared_ptr<CallOnTree>> refuse(const Call& call, const Status& why) {
         const auto started = std::make_shared<CallOnTree>();
+        const PendingVerdict against(call.context->verdicts());
         started->refusal_ = why;
         started->unread_.reset(new (std::nothrow) std::byte[call.shape.size_bytes()]);
         if (started->unread_ == nullptr) return Status(Code::out_of_memory, why.message());
@@ -99,12 +101,14 @@ class CallOnTree final : public StartedCall {
 
     Turn advance(Mover mover) override {
         if (mover == Mover::helper) return Turn::idle;
-        const auto progress = go_on();
-        if (progress.ok() && *progress != Progress::complete)
-            return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-        if (progress.ok()) give_back_what_was_beside();
-        context_->plans().end(std::move(lease_), progress.status());
-        request_.complete(progress.ok() ? kept_.give_back() : progress.status());
+        if (!is_over_) {
+            const auto progress = go_on();
+            if (progress.ok() && *progress != Progress::complete)
+                return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+            end(progress.status());
+        }
+        if (!verdict_.settles(status_)) return Turn::idle;
+        request_.complete(status_);
         return Turn::finished;
     }
 
@@ -120,6 +124,13 @@ class CallOnTree final : public StartedCall {
     Result<Progress> go_on() {
         if (manner_ == Manner::on_grid) return on_grid_.advance();
         return manner_ == Manner::with_look ? tolerant_.advance() : lease_.executor->advance();
+    }
+
+    void end(const Status& status) {
+        if (status.ok()) give_back_what_was_beside();
+        context_->plans().end(std::move(lease_), status);
+        status_ = status.ok() ? kept_.give_back() : status;
+        is_over_ = true;
     }
 
     /// Gives back the leases beside that of the sum, which is `lease_` afterwards.
@@ -200,6 +211,9 @@ class CallOnTree final : public StartedCall {
     std::unique_ptr<std::byte[]> unread_;  ///< where the result goes of a rank that refuses
     Status refusal_;  ///< why this rank takes no part (Binding::refusal); ok if it does
     ProgramsRequest request_;
+    bool is_over_ = false;  ///< whether only the verdict is waited for
+    Status status_;
+    PendingVerdict verdict_;
 };
 
 /// CallOnHost is an operation in the memory of one host; those of one communicator take turns.
@@ -208,6 +222,7 @@ class CallOnHost final : public StartedCall {
     static Result<std::shared_ptr<CallOnHost>> start(const HostStart& call, Kept kept,
                                                      MPI_Request* request) {
         const auto started = std::make_shared<CallOnHost>();
+        started->verdict_ = PendingVerdict(call.context->verdicts());
         GRADCOLL_TRY(started->request_.make(call.context, call.name, request));
         started->context_ = call.context;
         started->operation_ = call.context->one_host().begin_allreduce(
@@ -218,6 +233,7 @@ class CallOnHost final : public StartedCall {
 
     static std::shared_ptr<CallOnHost> refuse(const Call& call, const Status& why) {
         const auto started = std::make_shared<CallOnHost>();
+        const PendingVerdict against(call.context->verdicts());
         started->context_ = call.context;
         started->operation_ = call.context->one_host().begin_refusal(call.shape, why.code());
         return started;
@@ -233,7 +249,8 @@ class CallOnHost final : public StartedCall {
             status_ = progress.status();
         }
         if (!is_over_ || mover == Mover::helper) return advanced ? Turn::advanced : Turn::idle;
-        if (status_.ok()) status_ = kept_.give_back();
+        if (status_.ok() && !std::exchange(is_given_back_, true)) status_ = kept_.give_back();
+        if (!verdict_.settles(status_)) return advanced ? Turn::advanced : Turn::idle;
         request_.complete(status_);
         return Turn::finished;
     }
@@ -244,7 +261,9 @@ class CallOnHost final : public StartedCall {
     Kept kept_;
     ProgramsRequest request_;
     bool is_over_ = false;
+    bool is_given_back_ = false;
     Status status_;
+    PendingVerdict verdict_;
 };
 
 /// Vectors of this size on take so long that a program that computes meanwhile gains if the thread

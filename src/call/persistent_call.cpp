@@ -173,8 +173,16 @@ Status PersistentCall::prepare(CallKey key, Binding& binding) {
     return residual_ != nullptr ? take(binding.residual, residual_->data_for(device_)) : Status();
 }
 
+/// Returns null if survivors do not agree on this request. Ranks may start one with tags of its own
+/// in different orders, and verdicts have one.
+std::shared_ptr<Verdicts> PersistentCall::verdicts() const {
+    const bool agrees = settings_.fault == Fault::survive && number_.channel == nullptr;
+    return agrees ? context_->verdicts() : nullptr;
+}
+
 Status PersistentCall::start_on_tree(const CallKey& key) {
     const bool has_number = number_.channel != nullptr;
+    PendingVerdict verdict(verdicts());
     Binding binding;
     if (const Status prepared = prepare(key, binding); !prepared.ok()) {
         if (!has_number) context_->plans().give_number_up();
@@ -186,6 +194,8 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
     GRADCOLL_TRY(is_on_grid()   ? start_on_grid(binding)
                  : is_tolerant_ ? start_with_look(binding)
                                 : start_at_once(binding));
+    verdict_ = std::move(verdict);
+    is_over_ = false;
     complete_ = false;
     if (!has_number) add_started_call(*this);
     return {};
@@ -230,19 +240,27 @@ Result<Progress> PersistentCall::go_on() {
 StartedCall::Turn PersistentCall::advance(Mover mover) {
     if (complete_.load(std::memory_order_relaxed)) return Turn::finished;  // of a single rank
     if (mover == Mover::helper) return Turn::idle;  // its messages may be MPI's
-    const auto progress = go_on();
-    if (progress.ok() && *progress != Progress::complete)
-        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-    if (progress.ok()) {
-        const bool is_wide = is_tolerant_ && tolerant_.is_wide();
-        const Phase& ran = is_wide ? *wide_ : *running_;
-        count_tree_call(context_->statistics(),
-                        {CallKind::persistent, false, *ran.call, is_wide ? wide_before_ : before_,
-                         ran.executor->stats(), 0});
+    if (!is_over_) {
+        const auto progress = go_on();
+        if (progress.ok() && *progress != Progress::complete)
+            return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+        end(progress.status());
     }
-    status_ = progress.status();
+    if (!verdict_.settles(status_)) return Turn::idle;
     complete_.store(true, std::memory_order_release);
     return Turn::finished;
+}
+
+/// Notes how the operation has ended on this rank.
+void PersistentCall::end(const Status& status) {
+    is_over_ = true;
+    status_ = status;
+    if (!status.ok()) return;
+    const bool is_wide = is_tolerant_ && tolerant_.is_wide();
+    const Phase& ran = is_wide ? *wide_ : *running_;
+    count_tree_call(context_->statistics(),
+                    {CallKind::persistent, false, *ran.call, is_wide ? wide_before_ : before_,
+                     ran.executor->stats(), 0});
 }
 
 bool PersistentCall::test(Outcome& outcome) {

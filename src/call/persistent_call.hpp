@@ -34,6 +34,10 @@ class PersistentCall final : public StartedCall {
     void set_step(std::int64_t step) { step_ = step; }
     /// Returns null if it has none.
     const std::shared_ptr<Residual>& residual() const { return residual_; }
+    /// Returns the plan that its layout is of; null if it has none.
+    std::shared_ptr<const PlannedCall> residual_plan() const {
+        return residual_ != nullptr ? phases_.front().call : nullptr;
+    }
 
     /// Starts the operation, which must not be started already. Never waits for other ranks.
     Outcome start();
@@ -67,7 +71,9 @@ class PersistentCall final : public StartedCall {
     bool is_anywhere() const;
     bool is_on_grid() const { return is_anywhere() && shape_.op == ReduceOp::sum; }
     Status reduce_alone_anywhere();
+    std::shared_ptr<Verdicts> verdicts() const;
     Result<Progress> go_on();
+    void end(const Status& status);
 
     Entry entry_;
     std::shared_ptr<CommContext> context_;
@@ -100,6 +106,8 @@ class PersistentCall final : public StartedCall {
     Phase *tops_ = nullptr, *specials_ = nullptr;
     GridRun on_grid_;
     RunStats before_, wide_before_;
+    bool is_over_ = false;  ///< whether only the verdict is waited for
+    PendingVerdict verdict_;
     Status status_;  ///< how the operation ended; written before complete_ is set
     std::atomic<bool> complete_{true};
 };

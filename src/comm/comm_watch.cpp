@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <numeric>
 
 #include "base/log.hpp"
 #include "base/option_check.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "mpi/ulfm.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 
 namespace gradcoll {
@@ -23,6 +25,31 @@ struct Notice {
 /// the last two (TagLayout), and the last one is that of NicChannel.
 constexpr int least_tag_limit = (1 << 20) - 1;
 constexpr std::uint64_t notice_magic = 0x6874'6165'6463'6367;
+
+/// Returns "rank 3 has died", or "ranks 3, 5 have died"; empty if there are none.
+std::string have_died(const std::vector<int>& ranks) {
+    if (ranks.empty()) return {};
+    const bool is_one = ranks.size() == 1;
+    return fmt::format("{} {} {} died", is_one ? "rank" : "ranks", fmt::join(ranks, ", "),
+                       is_one ? "has" : "have");
+}
+
+/// Returns the ranks of the communicator whose processes have failed, as far as an MPI library with
+/// ULFM tells.
+std::vector<int> failed_as_mpi_says(MPI_Comm comm) {
+    OwnedGroup failed(MPI_GROUP_NULL), all(MPI_GROUP_NULL);
+    int count = 0;
+    if (ulfm().get_failed == nullptr || ulfm().get_failed(comm, &failed.handle) != MPI_SUCCESS ||
+        PMPI_Comm_group(comm, &all.handle) != MPI_SUCCESS ||
+        PMPI_Group_size(failed.handle, &count) != MPI_SUCCESS)
+        return {};
+    std::vector<int> places(static_cast<std::size_t>(count)), ranks(places.size());
+    std::iota(places.begin(), places.end(), 0);
+    PMPI_Group_translate_ranks(failed.handle, count, places.data(), all.handle, ranks.data());
+    std::erase(ranks, MPI_UNDEFINED);
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+}
 
 }  // namespace
 
@@ -64,19 +91,20 @@ bool CommWatch::may_call_mpi() const {
     return all_threads_may_call_ || (PMPI_Is_thread_main(&is_main) == MPI_SUCCESS && is_main != 0);
 }
 
-/// Returns which ranks have died: "rank 3 has died", or "ranks 3, 5 have died"; empty: none.
-std::string CommWatch::look_at_processes(int& first) {
+/// Returns which ranks have died.
+std::vector<int> CommWatch::look_at_processes() {
+    std::vector<int> ranks;
     if (descriptors_.empty() || poll(descriptors_.data(), descriptors_.size(), 0) <= 0) return {};
-    std::string ranks;
-    int count = 0;
-    for (std::size_t i = 0; i < descriptors_.size(); ++i) {
-        if ((descriptors_[i].revents & POLLIN) == 0) continue;
-        if (count++ == 0) first = watched_[i];
-        ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", watched_[i]);
-    }
-    if (count == 0) return {};
-    return fmt::format("{} {} {} died", count == 1 ? "rank" : "ranks", ranks,
-                       count == 1 ? "has" : "have");
+    for (std::size_t i = 0; i < descriptors_.size(); ++i)
+        if ((descriptors_[i].revents & POLLIN) != 0) ranks.push_back(watched_[i]);
+    return ranks;
+}
+
+bool CommWatch::has_died(int rank) {
+    const auto found = std::find(watched_.begin(), watched_.end(), rank);
+    if (found == watched_.end()) return PeerWatch::has_died(rank);
+    pollfd process = descriptors_[static_cast<std::size_t>(found - watched_.begin())];
+    return poll(&process, 1, 0) > 0 && (process.revents & POLLIN) != 0;
 }
 
 /// Threads that wait look by turns. A mutex would be a lock in warm calls.
@@ -90,10 +118,9 @@ void CommWatch::look() {
 }
 
 void CommWatch::look_alone() {
-    int first = -1;
-    if (const std::string text = look_at_processes(first); !text.empty()) {
-        note(first, text);
-        if (may_call_mpi()) tell_others(first);
+    if (const std::vector<int> dead = look_at_processes(); !dead.empty()) {
+        note(dead.front(), have_died(dead));
+        if (may_call_mpi()) tell_others(dead.front());
     } else if (!sees_all_ && may_call_mpi()) {
         hear();
     }
@@ -119,8 +146,11 @@ void CommWatch::hear() {
     const int code = PMPI_Iprobe(MPI_ANY_SOURCE, notice_tag_, comm_, &found, &status);
     if (code != MPI_SUCCESS) {
         const Status failure = from_mpi(code, "MPI_Iprobe");
-        if (failure.code() == Code::peer_died)
-            note(-1, "a rank has died, as the MPI library says: " + failure.message());
+        if (failure.code() != Code::peer_died) return;
+        const std::vector<int> dead = failed_as_mpi_says(comm_);
+        note(dead.empty() ? -1 : dead.front(),
+             dead.empty() ? "a rank has died, as the MPI library says: " + failure.message()
+                          : have_died(dead) + ", as the MPI library says");
         return;
     }
     if (found == 0) return;

@@ -24,10 +24,12 @@ class CommWatch final : public PeerWatch {
     CommWatch(MPI_Comm comm, int rank, const std::vector<ProcessName>& names);
 
     void look() override;
+    bool has_died(int rank) override;
+    bool sees_all() const override { return sees_all_; }
 
   private:
     void look_alone();
-    std::string look_at_processes(int& first);
+    std::vector<int> look_at_processes();
     void tell_others(int dead);
     void hear();
     bool may_call_mpi() const;

@@ -68,6 +68,12 @@ Result<OptionId> option_of_key(std::string_view info_key);
 
 enum class CheckLevel : std::uint8_t { off, local, collective };
 
+/// Fault says what ranks do about the death of another one.
+enum class Fault : std::uint8_t {
+    report,  ///< who waits for it in vain gets an error
+    survive  ///< all that live agree on which sums were made (comm/verdicts.hpp)
+};
+
 /// InsideHosts says how the ranks of one host combine their vectors on a communicator of several
 /// hosts.
 enum class InsideHosts : std::uint8_t { memory, messages };
@@ -141,6 +147,7 @@ struct Settings {
     EngineSettings engine;
     CompressIf compress_if = CompressIf::pays;
     bool loss_in_doubt = false;  ///< all is exact, because something that limits loss is ignored
+    Fault fault = Fault::report;
     CheckLevel check = CheckLevel::off;
     bool check_sums = false;  ///< messages of sums have checksums
     /// It is never null. No text sets it: a communicator puts in the figures of its rank 0

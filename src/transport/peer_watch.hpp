@@ -26,6 +26,14 @@ class PeerWatch {
     /// Looks whether a rank has died. It makes system calls, and calls of MPI where this thread
     /// may; so only waits that are slow ask for it.
     virtual void look() = 0;
+    /// Returns whether the rank has died, which is looked at now. Whatever it has written to shared
+    /// memory is then there.
+    virtual bool has_died(int rank) { return has_fault() && rank == dead_rank(); }
+    /// Returns whether has_died() can answer for every other rank.
+    virtual bool sees_all() const { return false; }
+    /// Takes note of a death, the first one that is told of. `text` is "rank 3 has died"; `rank` is
+    /// -1 if it is not known.
+    void note(int rank, const std::string& text);
     /// Returns whether some rank is known to be dead. No system call.
     bool has_fault() const { return has_fault_.load(std::memory_order_acquire); }
     /// Returns peer_died, naming the ranks, if has_fault(); else ok. `where` says what waited.
@@ -37,10 +45,6 @@ class PeerWatch {
     int dead_rank() const { return dead_rank_.load(std::memory_order_relaxed); }
     std::uint64_t noticed_ns() const { return noticed_ns_.load(std::memory_order_relaxed); }
     std::uint64_t patience_ns() const { return patience_ns_; }
-
-  protected:
-    /// Takes note of a death, the first one that is told of. `text` is "rank 3 has died".
-    void note(int rank, const std::string& text);
 
   private:
     const std::uint64_t patience_ns_;

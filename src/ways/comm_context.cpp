@@ -15,6 +15,7 @@
 #include "settings/process_tuning.hpp"
 #include "topology/sources/cluster/kept_networks.hpp"
 #include "topology/text.hpp"
+#include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -274,6 +275,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
         GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology], settings)));
     settings_.take(proposed, std::move(settings));
     expect_codec(settings_.current());
+    settle_verdicts();
     tell_of_idle_agents(identity_, settings_.current());
     suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
@@ -290,6 +292,16 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     const bool memory = one_host_.may_open() || several_hosts_.may_open();
     serve_from({memory ? 0 : tree, tree});
     return {};
+}
+
+/// Makes verdicts on sums, or no more of them, as the settings say.
+void CommContext::settle_verdicts() {
+    const Settings& settings = settings_.current();
+    if (settings.fault != Fault::survive || identity_.rank_count() == 1)
+        verdicts_.reset();
+    else if (verdicts_ == nullptr)
+        verdicts_ = Verdicts::make(
+            identity_, settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name));
 }
 
 /// Returns false for calls of a request, which has settings and steps of its own.

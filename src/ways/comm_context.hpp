@@ -11,6 +11,7 @@
 #include "comm/comm_devices.hpp"
 #include "comm/comm_identity.hpp"
 #include "comm/comm_settings.hpp"
+#include "comm/verdicts.hpp"
 #include "observe/comm_statistics.hpp"
 #include "observe/measured_error.hpp"
 #include "ways/call_cache.hpp"
@@ -74,6 +75,13 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     const Tree& tree() const { return tree_->tree; }
     /// Returns the tree for a caller that goes on planning for it, whatever gc_topology becomes.
     std::shared_ptr<const DiscoveredTree> tree_handle() const { return tree_; }
+    /// Returns null unless survivors agree on sums (gc_fault=survive), which they cannot
+    /// everywhere.
+    const std::shared_ptr<Verdicts>& verdicts() const { return verdicts_; }
+    /// Lets the ranks that still make calls on the communicator know that this one makes none.
+    void leave() const {
+        if (verdicts_ != nullptr) verdicts_->close();
+    }
     CommPlans& plans() { return plans_; }
     const CommPlans& plans() const { return plans_; }
     CommDevices& devices() { return devices_; }
@@ -164,6 +172,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     Status make_tree();
     void suit_settings();
     void forget_choices();
+    void settle_verdicts();
     void begin_learning();
     Status begin_trials();
     bool may_be_tried(const Route& route, const CallShape& shape) const;
@@ -195,6 +204,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CommStatistics statistics_;
     ErrorSampling error_sampling_;
     CommSettings settings_;
+    std::shared_ptr<Verdicts> verdicts_;
     std::shared_ptr<const DiscoveredTree> tree_;
     Status tree_trouble_;  ///< the error of the last prepare_tree()
     CommDevices devices_;

@@ -116,6 +116,7 @@ void Comms::set_anew(std::size_t slot, Dice& dice) {
     static const std::vector<std::string> checks{"off", "off", "off",       "off",
                                                  "off", "sum", "local+sum", "collective"};
     set(comm, "gc_check", of_group.any_of(checks));
+    set(comm, "gc_fault", of_group.once_in(4) ? "survive" : "report");
     if (codec_ == "exact") return;
     set(comm, "gc_codec", codec_);
     set(comm, "gc_compress_bytes", of_group.once_in(2) ? "0" : "2K");

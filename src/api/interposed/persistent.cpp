@@ -105,6 +105,17 @@ PassReason fix_route(CommContext& context, const CallArguments& arguments, const
     return route.pass_reason;
 }
 
+/// Says once that survivors do not agree on such requests, as ranks may start them in different
+/// orders.
+void tell_of_no_verdicts(const CommContext& context, const Settings& settings) {
+    static std::once_flag once;
+    if (settings.fault == Fault::report) return;
+    std::call_once(once, [&] {
+        log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
+            "gc_fault=survive: survivors do not agree on the sums of {}", call_name);
+    });
+}
+
 /// Forgets a failed request. If MPI frees it when it fails, its handle may soon be that of another.
 void on_failure(const SelfMessageRequest& request) {
     if (mpi_frees_failed_requests) requests().forget(request);
@@ -129,6 +140,7 @@ Status serve(Call& call, MPI_Info info, MPI_Request* request) {
     else
         call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
     if (call.passes()) return {};
+    tell_of_no_verdicts(*call.context, facts.settings);
     facts.call = std::move(call);
     facts.on_failure = on_failure;
     return make(std::move(facts), request);

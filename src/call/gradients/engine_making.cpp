@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "call/gradients/gradient_sums.hpp"
 #include "engine/gradient_plan.hpp"
@@ -26,6 +28,16 @@ Status check_fits_engines(const Settings& settings) {
                 "or a "
                 "list of them by level or kind of link"};
     return {};
+}
+
+/// Says once that survivors do not agree on sums of engines.
+void tell_of_no_verdicts(const CommIdentity& identity, const Settings& settings) {
+    static std::once_flag once;
+    if (settings.fault == Fault::report) return;
+    std::call_once(once, [&] {
+        log(identity.rank() == 0 ? LogLevel::warn : LogLevel::debug,
+            "gc_fault=survive: survivors do not agree on the sums of engines");
+    });
 }
 
 long cores_a_rank(const CommIdentity& identity) {
@@ -145,6 +157,7 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     GRADCOLL_TRY(made->context->measure_network());
     made->context->keep_plans();
     made->settings = made->context->settings().current();
+    tell_of_no_verdicts(made->context->identity(), made->settings);
     auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
     if (!plan) return plan.status();
     GRADCOLL_TRY(take(made->hosts, GradientHosts::make(made->context->identity(), made->settings)));

@@ -48,6 +48,16 @@ OptionInfo yield_option_row() {
             .check = check_word_or_switch};
 }
 
+OptionInfo fault_option_row() {
+    return {.variable = "GC_FAULT",
+            .info_key = "gc_fault",
+            .default_value = "report",
+            .allowed = "report, survive",
+            .help =
+                "what a sum is to ranks that outlive another; report: an error for those who "
+                "wait in vain; survive: the same answer for all of them, made or not made"};
+}
+
 OptionInfo fault_seconds_option_row() {
     return {.variable = "GC_FAULT_SECONDS",
             .default_value = "2",

@@ -1,5 +1,5 @@
-// settings/process/readers.cpp - checks of calls, and what the interposer may serve. (All else
-// here is for the process alone.)
+// settings/process/readers.cpp - faults, checks of calls, and what the interposer may serve. (All
+// else here is for the process alone.)
 #include "settings/intercept_set.hpp"
 #include "settings/read_text.hpp"
 #include "settings/setting_table.hpp"
@@ -20,6 +20,16 @@ Status read_check(std::string_view word, Settings& out) {
 }
 
 }  // namespace
+
+SettingRow fault_setting_row() {
+    return {.read =
+                [](std::string_view text, Settings& out) {
+                    constexpr std::string_view names[] = {"report", "survive"};
+                    return take(out.fault,
+                                one_of<Fault>(text, names, info_of(OptionId::fault).allowed));
+                },
+            .shapes_calls = false};
+}
 
 SettingRow check_setting_row() {
     return {.read = read_check, .shapes_calls = false};
