@@ -33,6 +33,13 @@ int GC_Residual_free(GC_Residual* residual);
 int GC_Residual_scale(GC_Residual residual, double factor);
 /* Sets all values back to zero. Local. */
 int GC_Residual_reset(GC_Residual residual);
+/* Adds each value to the element of `vector` that it was dropped from, and sets all back to zero:
+ * so a rank's next contribution has them where it goes on without the residual, as on a
+ * communicator of GC_Comm_shrink. `vector` has the count (for blocks: all blocks) and the type of
+ * the residual, and stays the caller's. Values are rounded to the type. Local. Errors:
+ * MPI_ERR_BUFFER if `vector` is null or no memory of the host; MPI_ERR_ARG for residuals of
+ * engines. */
+int GC_Residual_hand_over(GC_Residual residual, void* vector);
 
 /* Returns the number of bytes that GC_Residual_save writes. */
 int GC_Residual_size(GC_Residual residual, size_t* size_bytes);

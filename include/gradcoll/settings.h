@@ -10,14 +10,27 @@
 extern "C" {
 #endif
 
-/* All calls here except GC_Comm_set_stream, GC_Step and GC_Comm_get_option are collective over
- * `comm` (which gets attached) and compare the values across ranks: if they differ, or one is not
- * allowed, nothing changes and every rank returns MPI_ERR_ARG with a message naming the setting and
- * the ranks. */
+/* All calls here except GC_Comm_shrink, GC_Comm_set_stream, GC_Step and GC_Comm_get_option are
+ * collective over `comm` (which gets attached) and compare the values across ranks: if they differ,
+ * or one is not allowed, nothing changes and every rank returns MPI_ERR_ARG with a message naming
+ * the setting and the ranks. */
 
 /* Makes the communicator's state (tree, private duplicate) now, so that the first collective need
  * not. */
 int GC_Comm_attach(MPI_Comm comm);
+
+/* Makes a communicator of the ranks of `comm` that live, in their order, once another one has died.
+ * Ends all use of `comm`: calls of other ranks on it end with an error, and all that is left is to
+ * complete requests, free engines, and MPI_Comm_free (not of MPI_COMM_WORLD). Collective over the
+ * ranks that live, which may also call it while nobody has died. `newcomm` gets the name and the
+ * error handler of `comm`, and if that was attached, its settings and step, with a tree, plans and
+ * memory of its own; a gc_topology that names ranks becomes auto. Requests, residuals and engines
+ * are made anew; GC_Residual_hand_over keeps what encoders have dropped. The caller frees
+ * `newcomm`. One thread calls, as with other collective calls on `comm`. Errors: MPI_ERR_OTHER if
+ * the MPI library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM;
+ * what another rank's death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL
+ * then. */
+int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
  * (which gradcoll info prints), or several by level or kind of link: gc_codec without its parts.

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Optional, Tuple
 
 from mpi4py import MPI
 
-from ._capi import TREE_FORMATS, GC_Stats, handle, lib
+from ._capi import TREE_FORMATS, Comm, GC_Stats, handle, lib
 from ._errors import call, comm_or_world, show, text_argument
 
 
@@ -25,6 +25,18 @@ def attach(comm: Any = None) -> None:
     """Makes the communicator's state (tree, private duplicate) now, not in its first call. Collective."""
     comm = comm_or_world(comm)
     call(comm, lib.GC_Comm_attach, handle(comm))
+
+
+def shrink(comm: Any) -> MPI.Intracomm:
+    """A communicator of the ranks that live, with the settings of comm, of which a rank has died. Collective.
+
+    All use of comm ends: what is left is to free what was made on it. Error if the MPI library has no ULFM.
+    """
+    comm = comm_or_world(comm)
+    made = MPI.Intracomm()
+    place = Comm.from_address(MPI._addressof(made))
+    call(comm, lib.GC_Comm_shrink, handle(comm), ctypes.byref(place))
+    return made
 
 
 def set_codec(comm: Any, codec: str) -> None:

@@ -26,14 +26,15 @@ class Residual:
         self._owner: Any = None  # the request or engine that the residual belongs to
         self.comm = comm_or_world(comm)
         buffer = buffer_of("array", array, copy=True)
-        self._describe(buffer)
+        self._describe(buffer, self.comm.Get_size() if in_blocks else 1)
         handle = _capi.Residual()
         arguments = (_capi.handle(self.comm), buffer.count, buffer.datatype, ctypes.byref(handle))
         call(self.comm, lib.GC_Residual_create_for_blocks if in_blocks else lib.GC_Residual_create, *arguments)
         self._handle = handle
 
-    def _describe(self, buffer: Buffer) -> None:
+    def _describe(self, buffer: Buffer, blocks: int = 1) -> None:
         self.count = buffer.count
+        self._whole_count = buffer.count * blocks
         self.type_name = buffer.type_name
 
     @classmethod
@@ -78,6 +79,18 @@ class Residual:
                 f"checkpoint is {show(checkpoint)} ({type(checkpoint).__name__}); allowed are bytes from save()"
             ) from None
         call(self.comm, lib.GC_Residual_load, self.handle, data, len(data))
+
+    def hand_over(self, array: Any) -> None:
+        """Adds what was dropped to `array`, this rank's next contribution, and goes back to zeros: to go on elsewhere.
+
+        That is what is needed after shrink(), whose communicator has another tree. Of reduce-scatters it has all blocks.
+        """
+        buffer = buffer_of("array", array, copy=False)
+        if (buffer.count, buffer.type_name) != (self._whole_count, self.type_name):
+            raise ValueError(
+                f"array has {buffer.count} elements of {buffer.type_name}; allowed are {self._whole_count} of {self.type_name}"
+            )
+        call(self.comm, lib.GC_Residual_hand_over, self.handle, ctypes.c_void_p(buffer.address))
 
     def scale(self, factor: float) -> None:
         """Multiplies what was dropped: after a change of learning rate or loss scale."""

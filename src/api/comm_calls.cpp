@@ -1,4 +1,4 @@
-// GC_Comm_attach, the settings of a communicator, GC_Step.
+// GC_Comm_attach, the settings of a communicator, GC_Step, GC_Comm_shrink.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "gradcoll/settings.h"
 #include "mpi/boundary.hpp"
 #include "mpi/request.hpp"
+#include "mpi/ulfm.hpp"
 #include "settings/info_keys.hpp"
 
 namespace gradcoll {
@@ -73,6 +74,57 @@ Status get_option(MPI_Comm comm, const char* key, std::string& out) {
     return {};
 }
 
+/// Ends the use of a communicator of which ranks have died: those that still wait on it go on.
+void revoke(MPI_Comm comm, const CommContext* context) {
+    if (context != nullptr) {
+        context->leave();
+        ulfm().revoke(context->identity().private_comm());
+    }
+    ulfm().revoke(comm);
+}
+
+/// Gives the new communicator what programs set on one: its name and its error handler.
+void take_after(MPI_Comm comm, MPI_Comm old) {
+    PMPI_Comm_set_name(comm, comm_name(old).c_str());
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(old, &handler) != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
+/// Attaches the new communicator if all its ranks had the old one attached.
+Status attach_after(MPI_Comm comm, const CommContext* old) {
+    int all_have = old != nullptr ? 1 : 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm),
+                          "MPI_Allreduce"));
+    return all_have != 0 ? attach_like(comm, *old) : Status();
+}
+
+Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
+    GRADCOLL_TRY(check_comm(comm));
+    if (newcomm == nullptr) return {Code::invalid_argument, "newcomm is a null pointer"};
+    *newcomm = MPI_COMM_NULL;
+    if (rank_count_of(comm) == 0)
+        return {Code::invalid_comm, "comm is an intercommunicator, which is not shrunk"};
+    if (!ulfm().can_shrink())
+        return {Code::unsupported,
+                "the MPI library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM), without "
+                "which ranks cannot go on when one has died"};
+    const auto old = GRADCOLL_VALUE(attached_context(comm));
+    revoke(comm, old.get());
+    MPI_Comm made = MPI_COMM_NULL;
+    GRADCOLL_TRY(from_mpi(ulfm().shrink(comm, &made), "MPIX_Comm_shrink"));
+    PMPI_Comm_set_errhandler(made, errors_return());
+    if (const Status attached = attach_after(made, old.get()); !attached.ok()) {
+        ulfm().revoke(made);
+        PMPI_Comm_free(&made);
+        return attached;
+    }
+    take_after(made, comm);
+    *newcomm = made;
+    return {};
+}
+
 Status copy_out(const std::string& text, char* value, int size, int* length) {
     if (length != nullptr) *length = static_cast<int>(text.size());
     if (size < 0 || (value == nullptr && size > 0))
@@ -93,6 +145,10 @@ using namespace gradcoll;
 
 extern "C" int GC_Comm_attach(MPI_Comm comm) {
     return at_boundary(comm, "GC_Comm_attach", [&] { return intra_context(comm).status(); });
+}
+
+extern "C" int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
+    return at_boundary(comm, "GC_Comm_shrink", [&] { return shrink(comm, newcomm); });
 }
 
 extern "C" int GC_Comm_set_codec(MPI_Comm comm, const char* codec) {

@@ -73,6 +73,10 @@ Result<Settings> request_settings(const Call& call, MPI_Info info) {
     auto own = settings_in(info);
     if (!own) return own;
     GRADCOLL_TRY(check_codecs_fit(*own, call));
+    if (own->fault == Fault::survive && call.context->settings().current().fault != Fault::survive)
+        return Status(Code::invalid_argument,
+                      "info asks for gc_fault=survive, which a request has if its communicator "
+                      "has it; without that it can only be told gc_fault=report");
     if (settings->anywhere)
         GRADCOLL_TRY(check_same_anywhere(call.shape, call.pass_reason, call.arguments.op,
                                          call.context->identity().rank_count()));
@@ -94,8 +98,9 @@ Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) 
     const auto make = [&] {
         auto persistent = GRADCOLL_VALUE(PersistentCall::make(call, settings));
         const auto residual = persistent->residual();
-        made.reset(
-            new GC_Request_s{std::move(persistent), {call.context, residual, "GC_Request_free"}});
+        const auto plan = persistent->residual_plan();
+        made.reset(new GC_Request_s{std::move(persistent),
+                                    {call.context, residual, "GC_Request_free", plan}});
         return Status();
     };
     if (call.context != nullptr && call.context->identity().rank_count() > 1)

@@ -33,14 +33,14 @@ Status check_handle(GC_Residual residual) {
 
 /// Makes a residual. Its layout is that of any call of the kind with feedback for this count and
 /// type, whatever its codecs.
-Result<std::shared_ptr<Residual>> residual_for(CommContext& context, CallKind kind,
-                                               const CallShape& shape) {
-    const Settings& settings = context.settings().current();
+Result<GC_Residual> residual_for(const std::shared_ptr<CommContext>& context, CallKind kind,
+                                 const CallShape& shape) {
+    const Settings& settings = context->settings().current();
     const CallKey key = route_of(settings, shape, {.kind = kind, .feedback = true}).key;
-    const auto call = context.plans().plan_apart(context.tree(), settings, key);
-    if (!call) return call.status();
-    return std::make_shared<Residual>(
-        identity_of(**call, context.tree(), context.identity().rank()));
+    const auto call = GRADCOLL_VALUE(context->plans().plan_apart(context->tree(), settings, key));
+    auto residual =
+        std::make_shared<Residual>(identity_of(*call, context->tree(), context->identity().rank()));
+    return new GC_Residual_s{context, std::move(residual), nullptr, call};
 }
 
 Status create(CallKind kind, MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
@@ -58,11 +58,8 @@ Status create(CallKind kind, MPI_Comm comm, MPI_Count count, MPI_Datatype dataty
                 "comm is an intercommunicator, whose calls are never compressed"};
     const int blocks = in_blocks ? (*context)->identity().rank_count() : 1;
     GRADCOLL_TRY(check_block_count(count, blocks));
-    auto residual =
-        residual_for(**context, kind, classify(count * blocks, datatype, MPI_SUM).shape);
-    if (!residual) return residual.status();
-    *out = new GC_Residual_s{*context, std::move(residual).value()};
-    return {};
+    return take(*out,
+                residual_for(*context, kind, classify(count * blocks, datatype, MPI_SUM).shape));
 }
 
 Status free_residual(GC_Residual* residual) {
@@ -75,6 +72,15 @@ Status free_residual(GC_Residual* residual) {
     delete *residual;
     *residual = GC_RESIDUAL_NULL;
     return {};
+}
+
+Status hand_over(GC_Residual_s& residual, void* vector) {
+    if (residual.plan == nullptr)
+        return {Code::invalid_argument,
+                "residual belongs to an engine, which plans it anew itself"};
+    if (!is_plain_host_memory(vector))
+        return {Code::invalid_buffer, "vector is null or not in the host's memory"};
+    return residual.residual->hand_over(residual.plan->plan(), vector);
 }
 
 Status save(Residual& residual, void* bytes, std::size_t size_bytes) {
@@ -127,6 +133,13 @@ extern "C" int GC_Residual_reset(GC_Residual residual) {
     return with_residual(residual, "GC_Residual_reset", [&](Residual& r) {
         r.reset();
         return Status();
+    });
+}
+
+extern "C" int GC_Residual_hand_over(GC_Residual residual, void* vector) {
+    return at_boundary(comm_of(residual), "GC_Residual_hand_over", [&]() -> Status {
+        GRADCOLL_TRY(check_handle(residual));
+        return hand_over(*residual, vector);
     });
 }
 

@@ -16,6 +16,7 @@
 #include "mpi/boundary.hpp"
 #include "mpi/lifetime.hpp"
 #include "settings/info_keys.hpp"
+#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {
@@ -292,6 +293,19 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
         attach(comm, {SettingsText::from_environment(), {}, true}, parts, std::move(own));
     if (context && *context) warn_of_a_schedule_that_stands(**context);
     return context;
+}
+
+Status attach_like(MPI_Comm comm, const CommContext& old) {
+    SettingsWish wish{old.settings().text(), {}};
+    if (const std::string& tree = wish.text[OptionId::topology]; !is_discovered(tree)) {
+        log(comm_rank(comm) == 0 ? LogLevel::warn : LogLevel::debug,
+            "gc_topology={} was for the ranks of '{}', of which some are gone: it is auto", tree,
+            old.identity().name());
+        wish.text.set(OptionId::topology, info_of(OptionId::topology).default_value);
+    }
+    const auto made = GRADCOLL_VALUE(attach(comm, wish, Parts::all));
+    made->set_step(old.settings().step());
+    return {};
 }
 
 Status refuse(MPI_Comm comm) {

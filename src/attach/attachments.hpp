@@ -62,6 +62,11 @@ enum class Parts : std::uint8_t {
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts,
                                                          PrivateComm own = {});
 
+/// Attaches `comm`, which has some of the ranks of the communicator that `old` was made for, with
+/// the settings and the step of that; a tree that names ranks is left, with a line, and found anew.
+/// Collective over `comm`. Errors: those of CommContext::make.
+Status attach_like(MPI_Comm comm, const CommContext& old);
+
 /// Marks the communicator as one that could not be attached. Local.
 Status refuse(MPI_Comm comm);
 /// Returns why the communicator is not to be attached; none if nothing speaks against it. It cannot

@@ -13,4 +13,6 @@ struct GC_Residual_s {
     std::shared_ptr<gradcoll::Residual> residual;
     /// It names the call that frees it with what it belongs to; null if it is the program's own.
     const char* freed_by = nullptr;
+    /// It is the plan whose encodings the values were dropped by; null for those of engines.
+    std::shared_ptr<const gradcoll::PlannedCall> plan = {};
 };

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from support import COMPRESSIBLE, WORLD, gradcoll, main, numpy, random_vector
+from support import COMPRESSIBLE, MPI, WORLD, gradcoll, main, numpy, random_vector
 
 
 class Settings(unittest.TestCase):
@@ -34,6 +34,14 @@ class Settings(unittest.TestCase):
             gradcoll.allreduce(random_vector(COMPRESSIBLE), comm)
             self.assertEqual(gradcoll.stats(comm).calls_compressed, compressed if WORLD.size > 1 else 0)
         comm.Free()
+
+
+class Shrinking(unittest.TestCase):
+    def test_without_ulfm_it_says_what_is_missing(self):
+        if MPI.Get_library_version().startswith("Open MPI v5"):
+            self.skipTest("this MPI library has ULFM: tests/faults/survive --agree")
+        with self.assertRaisesRegex(gradcoll.Error, "MPIX_Comm_shrink"):
+            gradcoll.shrink(WORLD)
 
 
 class Statistics(unittest.TestCase):

@@ -48,6 +48,20 @@ class Feedback(unittest.TestCase):
                 again = gradcoll.allreduce(numpy.zeros(COMPRESSIBLE, dtype), self.comm, codec="exact", residual=residual)
                 self.assertEqual(numpy.abs(again).max(), 0)
 
+    def test_what_is_handed_over_is_in_the_next_sum(self):
+        for dtype in ("float32", "float64"):
+            with gradcoll.Residual(self.comm, numpy.empty(COMPRESSIBLE, dtype)) as residual:
+                total, exact = self.sum_of_steps(dtype, residual)
+                rest = numpy.zeros(COMPRESSIBLE, dtype)
+                residual.hand_over(rest)
+                rest = gradcoll.allreduce(rest, WORLD)
+                self.assertLess(relative_error(total + rest, exact), 1e-5)
+                nothing = numpy.zeros(COMPRESSIBLE, dtype)
+                residual.hand_over(nothing)
+                self.assertEqual(numpy.abs(nothing).max(), 0)
+                with self.assertRaisesRegex(ValueError, "allowed are"):
+                    residual.hand_over(nothing[1:])
+
     def test_ranks_end_with_the_same_bits(self):
         with gradcoll.Residual(self.comm, numpy.empty(COMPRESSIBLE, "float16")) as residual:
             for step in range(3):
