@@ -127,15 +127,14 @@ void CommWatch::look_alone() {
 }
 
 /// Tells all ranks, as some may see less than this one. The message is short, so it leaves at once;
-/// who is dead, too, does not take it. What MPI still reads is never freed.
+/// who is dead, too, does not take it. What MPI still reads is never freed, nor are its requests:
+/// Open MPI ends the job when a message fails whose request was freed.
 void CommWatch::tell_others(int dead) {
     const auto* const notice = new Notice{notice_magic, dead, rank_};
     for (int other = 0; other < rank_count_; ++other) {
         MPI_Request request = MPI_REQUEST_NULL;
-        if (other != rank_ && other != dead &&
-            PMPI_Isend(notice, sizeof *notice, MPI_BYTE, other, notice_tag_, comm_, &request) ==
-                MPI_SUCCESS)
-            PMPI_Request_free(&request);
+        if (other != rank_ && other != dead)
+            PMPI_Isend(notice, sizeof *notice, MPI_BYTE, other, notice_tag_, comm_, &request);
     }
 }
 

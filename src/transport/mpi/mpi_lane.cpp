@@ -231,9 +231,17 @@ void MpiLane::cancel_receives() {
         while (PMPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 &&
                !slow.is_in_vain(peers_))
             sched_yield();
-        if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
+        let_go(requests_[i]);
     }
     compact();
+}
+
+/// Frees a request that is under way. One of a rank that has died is left to the MPI library: Open
+/// MPI ends the job when a message fails whose request was freed.
+void MpiLane::let_go(MPI_Request& request) const {
+    const bool may_fail = peers_ != nullptr && peers_->has_fault();
+    if (request != MPI_REQUEST_NULL && !may_fail) PMPI_Request_free(&request);
+    request = MPI_REQUEST_NULL;
 }
 
 /// Waits for the sends, which alone are left, and gives up what remains. Peers that are alive take
@@ -251,8 +259,7 @@ void MpiLane::give_up_sends() {
         else
             sched_yield();
     }
-    for (std::size_t i = 0; i < active_; ++i)
-        if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
+    for (std::size_t i = 0; i < active_; ++i) let_go(requests_[i]);
     active_ = 0;
 }
 

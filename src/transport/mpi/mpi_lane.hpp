@@ -70,6 +70,7 @@ class MpiLane final : public Lane {
     void compact();
     void rotate(std::size_t count);
     void cancel_receives();
+    void let_go(MPI_Request& request) const;
     void give_up_sends();
 
     const Channel& channel_;
