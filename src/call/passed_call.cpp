@@ -45,11 +45,26 @@ void tell_that_tolerance_is_not_kept(const Call& call) {
         call.entry->name, call.shape.size_bytes(), text_of(call.pass_reason));
 }
 
+/// Says once in each process that is rank 0 of a communicator on which it happens.
+void tell_that_survivors_do_not_agree(const Call& call) {
+    static std::atomic_flag is_told;
+    if (call.context == nullptr || call.context->verdicts() == nullptr ||
+        collective_of(call.entry->kind) != Collective::allreduce ||
+        call.pass_reason == PassReason::wrong_arguments)
+        return;
+    if (comm_rank(call.arguments.comm) != 0 || is_told.test_and_set()) return;
+    log(LogLevel::warn,
+        "{}: {} bytes pass to the MPI library ({}), on whose sums survivors do not agree "
+        "(gc_fault=survive); other such calls are not told of",
+        call.entry->name, call.shape.size_bytes(), text_of(call.pass_reason));
+}
+
 }  // namespace
 
 void count_passed(const Call& call) {
     if (call.arguments.comm == MPI_COMM_NULL) return;
     tell_that_tolerance_is_not_kept(call);
+    tell_that_survivors_do_not_agree(call);
     count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
 }
 

@@ -55,7 +55,8 @@ OptionInfo fault_option_row() {
             .allowed = "report, survive",
             .help =
                 "what a sum is to ranks that outlive another; report: an error for those who "
-                "wait in vain; survive: the same answer for all of them, made or not made"};
+                "wait in vain; survive: the same answer for all of them, made or not made, and the "
+                "MPI library's way is not tried"};
 }
 
 OptionInfo fault_seconds_option_row() {
