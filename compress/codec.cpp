@@ -8,23 +8,13 @@
 namespace gradcoll {
 namespace {
 
-/// Returns the best set that CPU and GC_CPU allow and that kernels are compiled for.
-InstructionSet best_set() {
-    static const InstructionSet best = [] {
-        for (const InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2})
-            if (set <= best_instruction_set() && kernels_available(set)) return set;
-        return InstructionSet::scalar;
-    }();
-    return best;
-}
-
 /// Returns the kernels of the set, or of the next lower one that has some.
 Kernels kernels_of(const CodecEntry& entry, ElementType type, InstructionSet set) {
-    const KernelsBySet& by_set = entry.stage->kernels;
-    const KernelsOf sets[] = {by_set.scalar, by_set.avx2, by_set.avx512};
+    const KernelsBySet& sets = entry.stage->kernels;
     for (int at = static_cast<int>(set); at >= 0; --at) {
-        if (sets[at] == nullptr) continue;
-        const Kernels found = sets[at](*entry.member, type);
+        const KernelsOf of = sets[static_cast<std::size_t>(at)];
+        if (of == nullptr) continue;
+        const Kernels found = of(*entry.member, type);
         if (found.encode != nullptr) return found;
     }
     return {};
@@ -52,15 +42,25 @@ Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
 }  // namespace
 
 bool kernels_available(InstructionSet set) {
-    return cpu_has(set) && (set != InstructionSet::avx512 || cpu_has_vbmi2());
+    return cpu_has(set) && cpu_has_for_codecs(set);
+}
+
+InstructionSet best_codec_set() {
+    static const InstructionSet best = [] {
+        InstructionSet found = InstructionSet::scalar;
+        for (const InstructionSet set : all_instruction_sets)
+            if (set <= best_instruction_set() && kernels_available(set)) found = set;
+        return found;
+    }();
+    return best;
 }
 
 Result<Codec> codec_for(CodecId id, ElementType type) {
-    return codec_of_set(id, type, best_set());
+    return codec_of_set(id, type, best_codec_set());
 }
 
 Result<Codec> codec_for(CodecId id, const CodecParameters& parameters, ElementType type) {
-    return codec_of_set(plain(id), parameters, type, best_set());
+    return codec_of_set(plain(id), parameters, type, best_codec_set());
 }
 
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set) {

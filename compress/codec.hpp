@@ -60,5 +60,7 @@ Result<Codec> codec_for(CodecId id, const CodecParameters& parameters, ElementTy
 /// this CPU does not run the set, or lacks an extension of it that the kernels need.
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set);
 bool kernels_available(InstructionSet set);
+/// Returns the best of these that GC_CPU allows.
+InstructionSet best_codec_set();
 
 }  // namespace gradcoll

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/cpu.hpp"
 #include "compress/kernels.hpp"
-#include "instruction_sets.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
@@ -70,13 +70,10 @@ struct CodecEntry {
 /// or not by this set.
 using KernelsOf = Kernels (*)(const CodecMember& member, ElementType type);
 
-/// KernelsBySet has kernels by instruction set. What a set lacks, the next lower one does; `scalar`
-/// must be there for every supported type of known size. All of them give the same bytes.
-struct KernelsBySet {
-    KernelsOf scalar = nullptr;
-    KernelsOf avx2 = nullptr;
-    KernelsOf avx512 = nullptr;
-};
+/// KernelsBySet has kernels by instruction set. What a set lacks, the next lower one does; the
+/// first, `scalar`, must be there for every supported type of known size. All of them give the same
+/// bytes.
+using KernelsBySet = std::array<KernelsOf, instruction_set_count>;
 
 /// Calls a function of a family of codecs, which takes as many parameters as the family has.
 inline Kernels kernels_from(Kernels (*of)(ElementType), const CodecMember&, ElementType type) {

@@ -32,7 +32,7 @@ class TableCheck {
   public:
     std::string fault_of(const CodecStage& stage, const CodecMember& member) {
         if (stage.description == nullptr || stage.supports == nullptr ||
-            stage.bound_bytes == nullptr || stage.kernels.scalar == nullptr)
+            stage.bound_bytes == nullptr || stage.kernels[0] == nullptr)
             return fmt::format("the stage of codec {} lacks a function", member.name);
         if (stage.block_elems == 0 || lossy_block_elems % stage.block_elems != 0)
             return fmt::format("codec {} has blocks of {} elements; allowed: what divides {}",

@@ -193,7 +193,7 @@ class VectorBlock {
     static Codes sums_of(Codes codes) {
         codes += shuffled<From<1>>(Codes{}, codes);
         codes += shuffled<From<2>>(Codes{}, codes);
-        codes += shuffled<From<4>>(Codes{}, codes);
+        if constexpr (code_lanes > 4) codes += shuffled<From<4>>(Codes{}, codes);
         if constexpr (code_lanes == 16) codes += shuffled<From<8>>(Codes{}, codes);
         return codes;
     }

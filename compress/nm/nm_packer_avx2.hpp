@@ -8,38 +8,14 @@
 #include <type_traits>
 
 #include "compress/lanes/avx2.hpp"
+#include "compress/nm/nm_packer_tables.hpp"
 #include "compress/nm/nm_window.hpp"
 
 namespace gradcoll::nm {
 namespace {
 
-/// PermuteTables say for each mask of eight lanes where packed value k comes from (pack), and where
-/// lane i comes from (unpack; top bit set: nowhere). A row has unit_bytes entries a lane, which
-/// number the units of a value's own bytes.
-template <int unit_bytes>
-struct PermuteTables {
-    static constexpr int row_bytes = 8 * unit_bytes;
-    alignas(64) std::uint8_t pack[256][row_bytes];
-    alignas(64) std::uint8_t unpack[256][row_bytes];
-
-    constexpr PermuteTables() : pack(), unpack() {
-        for (int mask = 0; mask < 256; ++mask) {
-            int kept = 0;
-            for (int lane = 0; lane < 8; ++lane) {
-                const bool is_kept = (mask >> lane & 1) != 0;
-                for (int unit = 0; unit < unit_bytes; ++unit) {
-                    const int from = is_kept ? kept * unit_bytes + unit : 0x80;
-                    unpack[mask][lane * unit_bytes + unit] = static_cast<std::uint8_t>(from);
-                    if (is_kept)
-                        pack[mask][from] = static_cast<std::uint8_t>(lane * unit_bytes + unit);
-                }
-                kept += is_kept ? 1 : 0;
-            }
-        }
-    }
-};
-constexpr PermuteTables<1> lane_tables;
-constexpr PermuteTables<2> byte_pair_tables;
+constexpr PermuteTables<8, 1> lane_tables;
+constexpr PermuteTables<8, 2> byte_pair_tables;
 
 inline __m128i table_row(const std::uint8_t (&row)[8]) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(row));
@@ -56,6 +32,7 @@ struct Avx2Int;
 
 template <>
 struct Avx2Int<std::uint16_t> {
+    using Register = __m256i;
     template <class Flag>
     static std::uint32_t ballot(const Flag* flags) {
         const __m256i mixed =
@@ -82,6 +59,7 @@ struct Avx2Int<std::uint16_t> {
 
 template <>
 struct Avx2Int<std::uint32_t> {
+    using Register = __m256i;
     template <class Flag>
     static std::uint32_t ballot(const Flag* flags) {
         std::uint32_t word = 0;
@@ -103,6 +81,7 @@ struct Avx2Int<std::uint32_t> {
 
 template <>
 struct Avx2Int<std::uint64_t> {
+    using Register = __m256i;
     template <class Flag>
     static std::uint32_t ballot(const Flag* flags) {
         std::uint32_t word = 0;
@@ -130,61 +109,18 @@ struct Avx2Int<std::uint64_t> {
     }
 };
 
-template <class BitsOfLane>
-struct Packer<Avx2, BitsOfLane> {
-    using Bits = BitsOfLane;
-    using Int = Avx2Int<Bits>;
-    static constexpr int lanes = 32 / static_cast<int>(sizeof(Bits));
-    static constexpr int registers = static_cast<int>(window_elems) / lanes;
-    static constexpr std::size_t overrun_bytes = 32;
-    using Reg = Vector<Bits, lanes>;
-    using Key = Vector<std::make_signed_t<Bits>, lanes>;
-    using Flag = Key;  // all bits of a lane are equal
+template <class Bits>
+struct Packer<Avx2, Bits> : TablePacker<Bits, Avx2Int<Bits>> {
+    using Tables = TablePacker<Bits, Avx2Int<Bits>>;
+    using typename Tables::Flag;
+    using typename Tables::Key;
+    using typename Tables::Reg;
 
     static Key permuted(Key keys, Reg order) {
         return bit_copy<Key>(
             _mm256_permutevar8x32_epi32(bit_copy<__m256i>(keys), bit_copy<__m256i>(order)));
     }
-    static Flag equal(Key a, Key b) { return a == b; }
-    static Flag greater(Key a, Key b) { return a > b; }
     static bool any(Flag flag) { return _mm256_movemask_epi8(bit_copy<__m256i>(flag)) != 0; }
-    static std::uint32_t ballot(const Flag* flags) { return Int::ballot(flags); }
-
-    static Reg select(std::uint32_t mask, Reg values) {
-        static constexpr BitOfLane bit;
-        const auto bits = load_vector<Reg>(bit.lanes);
-        const Reg mask_everywhere = static_cast<Bits>(mask) - Reg{};
-        return (mask_everywhere & bits) == bits ? values : Reg{};
-    }
-    template <class S>
-    static void pack(const Reg* values, std::uint32_t word, std::byte* out) {
-        for (int k = 0; k < registers; ++k) {
-            const std::uint32_t mask = mask_of<lanes>(word, k);
-            Int::pack(bit_copy<__m256i>(values[k]), mask, out);
-            out += kept_bytes<S>(mask);
-        }
-    }
-    template <class S>
-    static void unpack(const std::byte* in, std::uint32_t word, Reg* values) {
-        for (int k = 0; k < registers; ++k) {
-            const std::uint32_t mask = mask_of<lanes>(word, k);
-            values[k] = bit_copy<Reg>(Int::unpack(in, mask));
-            in += kept_bytes<S>(mask);
-        }
-    }
-
-  private:
-    struct BitOfLane {
-        alignas(32) Bits lanes[Packer::lanes];
-        constexpr BitOfLane() : lanes() {
-            for (int i = 0; i < Packer::lanes; ++i) lanes[i] = static_cast<Bits>(Bits{1} << i);
-        }
-    };
-    template <class S>
-    static std::size_t kept_bytes(std::uint32_t mask) {
-        if constexpr (S::M <= lanes) return sizeof(Bits) * lanes * S::N / S::M;
-        return sizeof(Bits) * static_cast<std::size_t>(__builtin_popcount(mask));
-    }
 };
 
 }  // namespace

@@ -68,7 +68,10 @@ struct VectorWindow {
     template <int M, int r>
     static Keys ahead(const Keys& keys) {
         return each<Keys>([&](int k) {
-            if constexpr (M > lanes)  // the first r lanes are the other register's, then all turn
+            if constexpr (M > 2 * lanes)
+                return shuffled<Behind<r % lanes>>(keys.r[place_ahead<M, r>(k)],
+                                                   keys.r[place_ahead<M, r + lanes>(k)]);
+            else if constexpr (M > lanes)  // the first r lanes are the other's, then all turn
                 return shuffled<Ahead<lanes, r>>(
                     shuffled<FirstOfOther<r>>(keys.r[k], keys.r[k ^ 1]));
             else if constexpr (M == 8 && sizeof(Bits) == 4)
@@ -160,6 +163,17 @@ struct VectorWindow {
     struct Ahead {
         static constexpr int from(int i, int) { return i / M * M + (i % M + r) % M; }
     };
+    /// Behind leaves out the first r lanes of two registers.
+    template <int r>
+    struct Behind {
+        static constexpr int from(int i, int) { return i + r; }
+    };
+    /// Returns the register, of the group of M that register k is in, that begins r lanes ahead.
+    template <int M, int r>
+    static constexpr int place_ahead(int k) {
+        constexpr int of_group = M / lanes;
+        return k / of_group * of_group + (k + r / lanes) % of_group;
+    }
     template <int r>
     struct FirstOfOther {
         static constexpr int from(int i, int all) { return i < r ? all + i : i; }

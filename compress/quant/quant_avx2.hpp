@@ -3,13 +3,14 @@
 #pragma once
 
 #include "compress/lanes/avx2.hpp"
+#include "compress/quant/quant_masks.hpp"
 #include "compress/quant/quant_vector_block.hpp"
 
 namespace gradcoll::quant {
 namespace {
 
 template <>
-struct Instructions<Avx2> : Avx2 {
+struct Instructions<Avx2> : Avx2, LaneMasks {
     /// Packs two by two: each half of a register for itself, so what comes out has to be put in
     /// order.
     template <class Code>
@@ -55,41 +56,12 @@ struct Instructions<Avx2> : Avx2 {
         return bit_copy<Doubles>(_mm256_cvtepi32_pd(codes));
     }
 
-    template <class V>
-    static auto at_most(V a, V b) {
-        return a <= b;
-    }
-    template <class V>
-    static auto at_least(V a, V b) {
-        return b <= a;
-    }
-    template <class V>
-    static auto same(V a, V b) {
-        using Mask = decltype(a <= b);
-        return bit_copy<Mask>(a) == bit_copy<Mask>(b);
-    }
-    template <class Mask>
-    static Mask both(Mask a, Mask b) {
-        return a & b;
-    }
-    template <class Mask>
-    static Mask either(Mask a, Mask b) {
-        return a | b;
-    }
-    template <class Mask>
-    static Mask not_of(Mask mask) {
-        return ~mask;
-    }
     template <class Mask>
     static std::uint32_t bits(Mask mask) {
         if constexpr (lanes_of<Mask> == 8)
             return static_cast<std::uint32_t>(_mm256_movemask_ps(bit_copy<__m256>(mask)));
         else
             return static_cast<std::uint32_t>(_mm256_movemask_pd(bit_copy<__m256d>(mask)));
-    }
-    template <class Mask, class V>
-    static V chosen(Mask mask, V a, V b) {
-        return mask ? a : b;
     }
     template <class Code>
     static std::uint64_t equal_codes(const std::byte* codes, Code value) {

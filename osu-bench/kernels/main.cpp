@@ -11,8 +11,6 @@
 namespace gradcoll::bench {
 namespace {
 
-constexpr InstructionSet isas[] = {InstructionSet::scalar, InstructionSet::avx2,
-                                   InstructionSet::avx512};
 constexpr ElementType types[] = {ElementType::f32, ElementType::f16, ElementType::bf16,
                                  ElementType::f64};
 constexpr std::size_t sizes[] = {256u << 10, 4u << 20, 64u << 20};
@@ -47,7 +45,7 @@ std::vector<Case> cases(const Selection& selection) {
     std::vector<Case> out;
     for (const CodecId codec_id : selection.codecs())
         for (const ElementType type : types)
-            for (const InstructionSet isa : isas)
+            for (const InstructionSet isa : all_instruction_sets)
                 for (const std::size_t size : sizes) {
                     if (!selection.takes(type, isa, size)) continue;
                     const Result<Codec> codec = codec_for(codec_id, type, isa);

@@ -17,8 +17,6 @@ namespace {
 
 constexpr ElementType types[] = {ElementType::f32, ElementType::f64, ElementType::bf16,
                                  ElementType::f16, ElementType::i32};
-constexpr InstructionSet sets[] = {InstructionSet::scalar, InstructionSet::avx2,
-                                   InstructionSet::avx512};
 constexpr std::int64_t sizes_bytes[] = {64 << 10, 64 << 20};
 
 /// Operands are three arrays of one size, each touched, so that no page fault is timed.
@@ -89,7 +87,7 @@ void add_all() {
         add("sum/fp32/plain_loop/" + where,
             [=](benchmark::State& state) { plain(state, in_place); });
         for (const ElementType type : types)
-            for (const InstructionSet set : sets) {
+            for (const InstructionSet set : all_instruction_sets) {
                 if (!cpu_has(set)) continue;
                 const std::string name = "sum/" + std::string(name_of(type)) + "/" +
                                          std::string(name_of(set)) + "/" + where;

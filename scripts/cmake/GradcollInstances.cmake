@@ -1,16 +1,27 @@
 # One source, compiled several times: once for each instruction set, or for each instance of a template for which nvcc
 # takes long.
 
-# What kernels are compiled for. instruction_sets.hpp has GRADCOLL_OF_SETS(name): the functions name_scalar, ... of all.
+# What kernels are compiled for. instruction_sets.hpp has GRADCOLL_SETS, their names, GRADCOLL_SET_NAMES, the same as
+# texts, GRADCOLL_SET_TEXT, all in one text, and GRADCOLL_OF_SETS(name): the functions name_scalar, ... of all.
 set(gradcoll_isas Scalar)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND gradcoll_isas Avx2 Avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  list(APPEND gradcoll_isas Neon)
 endif()
-string(TOLOWER "${gradcoll_isas}" functions)
-list(TRANSFORM functions PREPEND "name##_")
-list(JOIN functions ", " functions)
-file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/instruction_set/instruction_sets.hpp"
-  CONTENT "#pragma once\n\n#define GRADCOLL_OF_SETS(name) ${functions}\n" @ONLY)
+string(TOLOWER "${gradcoll_isas}" sets)
+list(TRANSFORM sets REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE names)
+list(TRANSFORM sets PREPEND "name##_" OUTPUT_VARIABLE functions)
+foreach(each sets names functions)
+  list(JOIN ${each} ", " ${each})
+endforeach()
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/instruction_set/instruction_sets.hpp" @ONLY CONTENT "#pragma once
+
+#define GRADCOLL_SETS ${sets}
+#define GRADCOLL_SET_NAMES ${names}
+#define GRADCOLL_SET_TEXT \"${sets}\"
+#define GRADCOLL_OF_SETS(name) ${functions}
+")
 
 # gradcoll_instance(OUT NAME OF source LINES ... [OPTIONS flags...]): writes the file NAME, which has the lines and then
 # includes the source: a path below an include folder, or an absolute one. OUT becomes the file's path, for a module's
@@ -42,6 +53,9 @@ function(gradcoll_kernels prefix)
     list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1${set}.hpp\"")
     gradcoll_instance(file ${prefix}_${set}.cpp OF ${arg_OF} OPTIONS ${gradcoll_${set}_options} ${arg_OPTIONS}
       LINES "#define GRADCOLL_ISA ${isa}" "#define GRADCOLL_OF_SET(name) name##_${set}" ${headers})
+    if(NOT set STREQUAL "scalar")
+      set_source_files_properties("${file}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
     list(APPEND files "${file}")
   endforeach()
   set(kernels ${files} PARENT_SCOPE)

@@ -61,7 +61,11 @@ function(gradcoll_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} LINK ${arg_LINK} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300)
+  set(seconds 300)
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(seconds 3000)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT ${seconds})
 endfunction()
 
 # gradcoll_rank_counts(OUT counts... [CORE]): those of a test's rank counts, ascending, that this build tries. Where it

@@ -10,20 +10,17 @@
 namespace gradcoll {
 namespace {
 
-constexpr InstructionSet all_sets[] = {InstructionSet::scalar, InstructionSet::avx2,
-                                       InstructionSet::avx512};
-
 InstructionSet limit_of_process() {
     const OptionSet& options = options_of_process();
     warn_about_option(options, OptionId::cpu);
     const Result<InstructionSet> limit = parse_instruction_set(options.text(OptionId::cpu));
-    return limit.ok() ? *limit : InstructionSet::avx512;
+    return limit.ok() ? *limit : highest_instruction_set;
 }
 
 InstructionSet choose() {
     const InstructionSet limit = limit_of_process();
     InstructionSet best = InstructionSet::scalar;
-    for (const InstructionSet set : all_sets)
+    for (const InstructionSet set : all_instruction_sets)
         if (set <= limit && cpu_has(set)) best = set;
     return best;
 }
@@ -31,10 +28,10 @@ InstructionSet choose() {
 }  // namespace
 
 Result<InstructionSet> parse_instruction_set(std::string_view text) {
-    if (text == "best") return InstructionSet::avx512;
-    const auto* found = std::find_if(std::begin(all_sets), std::end(all_sets),
+    if (text == "best") return highest_instruction_set;
+    const auto* found = std::find_if(all_instruction_sets.begin(), all_instruction_sets.end(),
                                      [&](InstructionSet set) { return name_of(set) == text; });
-    if (found != std::end(all_sets)) return *found;
+    if (found != all_instruction_sets.end()) return *found;
     const OptionInfo& info = info_of(OptionId::cpu);
     return bad_value(info.variable, text, info.allowed);
 }

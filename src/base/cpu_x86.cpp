@@ -27,9 +27,10 @@ bool cpu_has(InstructionSet set) {
     return false;
 }
 
-bool cpu_has_vbmi2() {
-    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("bmi");
+bool cpu_has_for_codecs(InstructionSet set) {
+    return set != InstructionSet::avx512 ||
+           (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+            __builtin_cpu_supports("bmi"));
 }
 
 }  // namespace gradcoll

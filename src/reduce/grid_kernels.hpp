@@ -33,8 +33,7 @@ struct GridTable {
 /// This many numbers of a block can be added in double precision without rounding.
 inline constexpr std::size_t most_sources_at_once = 64;
 
-const GridTable& grid_table_scalar();
-const GridTable& grid_table_avx2();
-const GridTable& grid_table_avx512();
+using GridTableOfSet = const GridTable&();
+GridTableOfSet GRADCOLL_OF_SETS(grid_table);
 
 }  // namespace gradcoll

@@ -29,9 +29,8 @@ struct KernelTable {
 };
 
 /// kernels.cpp has a table for each set. Call only what cpu_has() the set of.
-const KernelTable& kernel_table_scalar();
-const KernelTable& kernel_table_avx2();
-const KernelTable& kernel_table_avx512();
+using KernelTableOfSet = const KernelTable&();
+KernelTableOfSet GRADCOLL_OF_SETS(kernel_table);
 
 /// Returns the table of a set that this CPU has.
 const KernelTable& kernels_of(InstructionSet set);

@@ -62,8 +62,7 @@ std::size_t bound_factor() {
 
 std::vector<Codec> bound_codecs(ElementType type, double abs) {
     std::vector<Codec> codecs;
-    for (const InstructionSet isa :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512}) {
+    for (const InstructionSet isa : all_instruction_sets) {
         if (!kernels_available(isa)) continue;
         codecs.push_back(*codec_for(CodecId::bound, type, isa));
         codecs.back().parameters.abs = abs;

@@ -54,8 +54,7 @@ std::vector<CodecCase> all_codec_cases() {
     std::vector<CodecCase> cases;
     for (const CodecId codec : codecs_with_tolerances({1e-7, 1e-3, 0.5}))
         for (const ElementType type : types_of_size)
-            for (const InstructionSet isa :
-                 {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+            for (const InstructionSet isa : all_instruction_sets)
                 if (codec_supports(codec, type) && kernels_available(isa))
                     cases.push_back({codec, type, isa});
     return cases;
@@ -79,10 +78,9 @@ bool runs_on_devices(CodecId codec) {
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
-    constexpr const char* isas[] = {"scalar", "avx2", "avx512", "best"};
     std::string name = std::string(name_of(info.param.codec)) + "_" +
                        std::string(name_of(info.param.type)) + "_" +
-                       isas[static_cast<std::size_t>(info.param.isa)];
+                       std::string(name_of(info.param.isa));
     std::replace_if(
         name.begin(), name.end(),
         [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');

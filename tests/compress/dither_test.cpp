@@ -49,7 +49,7 @@ class Dither : public testing::TestWithParam<DitherCase> {
 };
 
 TEST_P(Dither, EveryInstructionSetGivesTheSameBytes) {
-    for (const InstructionSet isa : {InstructionSet::avx2, InstructionSet::avx512}) {
+    for (const InstructionSet isa : all_instruction_sets) {
         if (!kernels_available(isa)) continue;
         for (const Data data : all_data)
             for (const std::size_t count : hard_counts()) {

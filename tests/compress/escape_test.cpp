@@ -23,8 +23,7 @@ std::vector<Codec> told_codecs(CodecId quantizer, ElementType type,
                                const CodecParameters& parameters) {
     const CodecId id = *codec_with(quantizer, parameters);
     std::vector<Codec> codecs;
-    for (const InstructionSet isa :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+    for (const InstructionSet isa : all_instruction_sets)
         if (kernels_available(isa)) codecs.push_back(*codec_for(id, type, isa));
     return codecs;
 }
@@ -45,7 +44,7 @@ Bytes decoded_by(const Codec& codec, const Bytes& encoded, std::size_t count) {
 bool is_relatively_near(double x, double sent, double rel) {
     const double off = std::fabs(x - sent), allowed = rel * std::fabs(x);
     if (off < allowed * (1 - 1e-12)) return true;
-    using Wide = __float128;
+    typedef float Wide __attribute__((mode(TF)));  // of 128 bits, whatever the CPU calls that
     const Wide exact = x > sent ? Wide{x} - Wide{sent} : Wide{sent} - Wide{x};
     return std::isfinite(sent) && exact <= Wide{rel} * Wide{std::fabs(x)};
 }

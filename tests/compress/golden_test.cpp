@@ -68,8 +68,7 @@ class Golden : public testing::TestWithParam<CodecId> {};
 TEST_P(Golden, EveryInstructionSetEncodesToThePinnedBytes) {
     const std::vector<Vector> vectors = vectors_of(GetParam());
     ASSERT_GE(vectors.size(), 11u);
-    for (const InstructionSet isa :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+    for (const InstructionSet isa : all_instruction_sets)
         for (const Vector& v : vectors) {
             if (!kernels_available(isa)) continue;
             const std::size_t count = elements_in(v.plain, v.type);

@@ -18,8 +18,7 @@ using Bytes = std::vector<std::byte>;
 
 std::vector<Codec> codecs() {
     std::vector<Codec> all;
-    for (const InstructionSet set :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+    for (const InstructionSet set : all_instruction_sets)
         if (kernels_available(set))
             all.push_back(codec_for(CodecId::grid, ElementType::i64, set).value());
     return all;

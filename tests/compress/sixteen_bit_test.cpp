@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Exact, SixteenBits, testing::ValuesIn(sixteen_bit_cases
 
 TEST(Bf16Cast, RoundsEveryUpperHalfAndEveryKindOfLowerHalfAsTheScalarVersion) {
     const Codec scalar = *codec_for(CodecId::bf16, ElementType::f32, InstructionSet::scalar);
-    for (const InstructionSet isa : {InstructionSet::avx2, InstructionSet::avx512}) {
+    for (const InstructionSet isa : all_instruction_sets) {
         if (!kernels_available(isa)) continue;
         const Codec codec = *codec_for(CodecId::bf16, ElementType::f32, isa);
         for (const std::uint32_t lower : {0x0u, 0x1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {

@@ -19,7 +19,7 @@ CodecStage stage_of(std::span<const CodecMember> members) {
             .block_elems = 512,
             .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                               std::size_t count) { return count * elem_bytes; },
-            .kernels = {.scalar = [](const CodecMember&, ElementType) { return Kernels{}; }}};
+            .kernels = {[](const CodecMember&, ElementType) { return Kernels{}; }}};
 }
 
 std::string fault_with(const CodecStage& stage) {
@@ -56,7 +56,7 @@ TEST(Stages, EveryStageHasKernelsForEverySupportedTypeOfKnownSize) {
     for (const auto& [stage, member] : codec_entries())
         for (int number = 0; number <= static_cast<int>(ElementType::u64); ++number) {
             const auto type = static_cast<ElementType>(number);
-            const Kernels kernels = stage->kernels.scalar(*member, type);
+            const Kernels kernels = stage->kernels[0](*member, type);
             EXPECT_EQ(kernels.encode != nullptr, stage->supports(*member, type)) << member->name;
             EXPECT_EQ(kernels.decode_sum != nullptr, stage->supports(*member, type))
                 << member->name;
@@ -96,7 +96,7 @@ TEST(Stages, ChainsAreOfCodecsThatComeBeforeThem) {
 TEST(Stages, StagesThatLackSomethingAreAFault) {
     const CodecMember mine[] = {{.number = 200, .name = "mine"}};
     CodecStage no_kernels = stage_of(mine), odd_block = stage_of(mine);
-    no_kernels.kernels.scalar = nullptr;
+    no_kernels.kernels[0] = nullptr;
     odd_block.block_elems = 24;
     EXPECT_EQ(fault_with(no_kernels), "the stage of codec mine lacks a function");
     EXPECT_EQ(fault_with(odd_block),

@@ -18,8 +18,7 @@ constexpr ElementType types[] = {ElementType::f16, ElementType::bf16, ElementTyp
 
 std::vector<Codec> codecs(ElementType type) {
     std::vector<Codec> all;
-    for (const InstructionSet set :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+    for (const InstructionSet set : all_instruction_sets)
         if (kernels_available(set)) all.push_back(codec_for(CodecId::zip, type, set).value());
     return all;
 }

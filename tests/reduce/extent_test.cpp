@@ -56,7 +56,7 @@ TEST(Extent, IsTheSameWithEveryInstructionSet) {
                 return kernels_of(set).extent[static_cast<std::size_t>(type)](bits.data(), count);
             };
             const ExtentKeys scalar = keys_with(InstructionSet::scalar);
-            for (const InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+            for (const InstructionSet set : all_instruction_sets) {
                 if (!cpu_has(set)) continue;
                 EXPECT_EQ(keys_with(set).lowest, scalar.lowest) << name_of(type) << ' ' << count;
                 EXPECT_EQ(keys_with(set).highest, scalar.highest) << name_of(type) << ' ' << count;

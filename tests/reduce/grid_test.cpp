@@ -232,7 +232,7 @@ void expect_one_sum(ElementType type, const Vectors& inputs, std::mt19937_64& ra
                     const std::string& what) {
     const auto in_parts = sum_in_parts(type, inputs, random);
     expect_reference(type, inputs, in_parts, what + " in parts");
-    for (const auto set : {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512}) {
+    for (const auto set : all_instruction_sets) {
         if (!cpu_has(set)) continue;
         ASSERT_EQ(sum_at_once(grid_reducer(type, set), inputs), in_parts)
             << what << " at once, " << name_of(set);

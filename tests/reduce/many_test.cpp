@@ -150,9 +150,7 @@ std::string name_of_case(const testing::TestParamInfo<Many::ParamType>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Reducer, Many,
                          testing::Combine(testing::ValuesIn(all_ops), testing::ValuesIn(all_types),
-                                          testing::Values(InstructionSet::scalar,
-                                                          InstructionSet::avx2,
-                                                          InstructionSet::avx512)),
+                                          testing::ValuesIn(all_instruction_sets.sets)),
                          name_of_case);
 
 TEST(ManySources, OrderIsFromTheFirstSourceToTheLast) {

@@ -126,9 +126,7 @@ std::string name_of_case(const testing::TestParamInfo<EveryKernel::ParamType>& i
 
 INSTANTIATE_TEST_SUITE_P(Reducer, EveryKernel,
                          testing::Combine(testing::ValuesIn(all_ops), testing::ValuesIn(all_types),
-                                          testing::Values(InstructionSet::scalar,
-                                                          InstructionSet::avx2,
-                                                          InstructionSet::avx512)),
+                                          testing::ValuesIn(all_instruction_sets.sets)),
                          name_of_case);
 
 template <class T>
@@ -180,8 +178,7 @@ TEST_P(Extremes, DependOnNothingButTheOperands) {
             Bytes expected = in[0];
             for (std::size_t i = 1; i < operands; ++i)
                 expected = reference::reduced(op, type, expected, in[i]);
-            for (const InstructionSet set :
-                 {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+            for (const InstructionSet set : all_instruction_sets)
                 for (int turn = 0; cpu_has(set) && turn < 8; ++turn)
                     ASSERT_EQ(folded(reducer_for(op, type, set), in, random), expected)
                         << operands << " operands of " << count << ", " << name_of(set);

@@ -159,7 +159,7 @@ constexpr CodecStage zeros_stage{
         [](const CodecMember&, std::size_t elem_bytes, std::size_t count) {
             return count * elem_bytes + (count + zeros_block_elems - 1) / zeros_block_elems;
         },
-    .kernels = {.scalar = zeros_kernels}};
+    .kernels = {zeros_kernels}};
 
 }  // namespace
 

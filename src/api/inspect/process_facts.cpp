@@ -59,16 +59,9 @@ GC_Setting told(const OptionInfo& row) {
 
 std::string sets_of_this_cpu() {
     std::string text;
-    for (const InstructionSet set :
-         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+    for (const InstructionSet set : all_instruction_sets)
         if (cpu_has(set)) text += fmt::format("{}{}", text.empty() ? "" : " ", name_of(set));
     return text;
-}
-
-InstructionSet set_of_codecs() {
-    for (const InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2})
-        if (set <= best_instruction_set() && kernels_available(set)) return set;
-    return InstructionSet::scalar;
 }
 
 GC_Build make_build() {
@@ -86,7 +79,7 @@ GC_Build make_build() {
     build.mpi_matches = are_compatible(mpi_built_for(), seen) ? 1 : 0;
     build.cpu_found = kept(sets_of_this_cpu());
     build.cpu_reduce = kept(name_of(best_instruction_set()));
-    build.cpu_codecs = kept(name_of(set_of_codecs()));
+    build.cpu_codecs = kept(name_of(best_codec_set()));
     build.cuda_kernels = build_facts::cuda_kernels;
     return build;
 }

@@ -6,6 +6,7 @@
 #include "base/option_check.hpp"
 #include "base/option_table.hpp"
 #include "base/text.hpp"
+#include "instruction_sets.hpp"
 
 namespace gradcoll {
 
@@ -94,8 +95,8 @@ OptionInfo check_option_row() {
 OptionInfo cpu_option_row() {
     return {.variable = "GC_CPU",
             .default_value = "best",
-            .allowed = "best, scalar, avx2, avx512",
-            .help = "highest instruction set the kernels may use",
+            .allowed = "best, " GRADCOLL_SET_TEXT,
+            .help = "highest instruction set the kernels may use (on AArch64: scalar, neon)",
             .check = check_word};
 }
 
