@@ -14,9 +14,9 @@
 namespace gradcoll::nm {
 namespace {
 
-/// PermuteTables say for each mask of a register's lanes where packed value k comes from (pack), and where
-/// lane i comes from (unpack; top bit set: nowhere). A row has unit_bytes entries a lane, which
-/// number the units of a value's own bytes.
+/// PermuteTables say for each mask of a register's lanes where packed value k comes from (pack),
+/// and where lane i comes from (unpack; top bit set: nowhere). A row has unit_bytes entries a lane,
+/// which number the units of a value's own bytes.
 template <int lanes, int unit_bytes>
 struct PermuteTables {
     static constexpr int masks = 1 << lanes;
