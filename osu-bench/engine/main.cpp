@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <gradcoll.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -29,9 +30,16 @@ struct Options {
     std::vector<std::string> settings;  ///< KEY=VALUE
     double wire_gbits = 0;              ///< 0: not given
     double backward_ms = 0;
+    std::vector<std::string> ways;  ///< empty: all
     int repeats = 5;
     int warmup = 1;
+
+    bool has(const std::string& way) const {
+        return ways.empty() || std::find(ways.begin(), ways.end(), way) != ways.end();
+    }
 };
+
+constexpr const char* way_names[] = {"engine", "one-by-one", "buffer", "mpi"};
 
 gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
     gradcoll::CommandLine<Options> line;
@@ -69,6 +77,13 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
                    "its size")
         ->not_negative()
         ->capture_default_str();
+    app.add_option("--way", options.ways,
+                   "engine, one-by-one, buffer or mpi: leave out all others; repeatable")
+        ->check([](const std::string& text) {
+            return std::count(std::begin(way_names), std::end(way_names), text) > 0
+                       ? std::string()
+                       : "expected engine, one-by-one, buffer or mpi";
+        });
     app.add_option("--repeats", options.repeats, "turns")->in_range(1, 1000)->capture_default_str();
     app.add_option("--warmup", options.warmup, "turns that are not counted")
         ->in_range(0, 1000)
@@ -192,15 +207,43 @@ class Step {
     std::vector<GC_Handle> handles_;
 };
 
-/// Returns the time until the last rank has ended.
+/// A Work is what this process has used of its cores.
+struct Work {
+    double ms = 0;        ///< time of all threads, in the kernel, too
+    double switches = 0;  ///< how often a thread gave its core away, or lost it
+};
+
+Work work_so_far() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto ms = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) * 1e-3;
+    };
+    return {ms(used.ru_utime) + ms(used.ru_stime),
+            static_cast<double>(used.ru_nvcsw + used.ru_nivcsw)};
+}
+
+/// Costs are those of one way, in the turns that count.
+struct Costs {
+    std::vector<double> ms;  ///< time until the last rank has ended
+    Work work;               ///< sum of all turns and ranks
+};
+
 template <class Way>
-double ms_of(Way&& way) {
+void measure(Costs& costs, bool counts, Way&& way) {
     MPI_Barrier(MPI_COMM_WORLD);
+    const Work before = work_so_far();
     const double begin = MPI_Wtime();
     way();
     double ms = (MPI_Wtime() - begin) * 1e3;
+    const Work after = work_so_far();
+    double work[] = {after.ms - before.ms, after.switches - before.switches};
     MPI_Allreduce(MPI_IN_PLACE, &ms, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return ms;
+    MPI_Allreduce(MPI_IN_PLACE, work, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (!counts) return;
+    costs.ms.push_back(ms);
+    costs.work.ms += work[0];
+    costs.work.switches += work[1];
 }
 
 /// Checks that every rank has the same bits, and with exact codecs nearly those of MPI.
@@ -213,6 +256,23 @@ void check_results(const Step& step, const std::vector<float>& by_mpi, bool exac
     if (good) return;
     fmt::print(stderr, "gc_bench engine: results differ\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// Prints a line for each way that was measured. Returns the engine's time; 0 if it was not.
+double print_costs(const Costs (&ways)[4], double turns_of_ranks) {
+    const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer",
+                           "MPI_Allreduce one by one"};
+    const double ours = ways[0].ms.empty() ? 0 : gradcoll::bench::spread_of(ways[0].ms).median;
+    for (int way = 0; way < 4; ++way) {
+        if (ways[way].ms.empty()) continue;
+        const gradcoll::bench::Spread spread = gradcoll::bench::spread_of(ways[way].ms);
+        fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   ", names[way], spread.median,
+                   spread.lower_quartile, spread.upper_quartile);
+        if (ours > 0) fmt::print("{:.2f} times the engine's; ", spread.median / ours);
+        fmt::print("a rank's cores {:.2f} ms, {:.0f} switches\n",
+                   ways[way].work.ms / turns_of_ranks, ways[way].work.switches / turns_of_ranks);
+    }
+    return ours;
 }
 
 double bytes_a_step(GC_Engine engine, int turns) {
@@ -262,18 +322,21 @@ int body(int argc, char** argv) {
     MPI_Info_free(&info);
 
     Step step(options, rank);
-    std::vector<double> times[4];
-    std::vector<float> by_mpi;
+    Costs ways[4];
+    auto& [by_engine, one_by_one, of_one_buffer, by_mpi_alone] = ways;
     for (int turn = 0; turn < options.warmup + options.repeats; ++turn) {
-        const double mpi_ms = ms_of([&] { step.by_mpi(comm); });
-        by_mpi = step.output();
-        const double engine_ms = ms_of([&] { step.by_engine(engine); });
-        check_results(step, by_mpi, options.codec == "exact");
-        const double one_ms = ms_of([&] { step.one_by_one(comm); });
-        const double fused_ms = ms_of([&] { step.fused(comm); });
-        if (turn < options.warmup) continue;
-        const double all[] = {engine_ms, one_ms, fused_ms, mpi_ms};
-        for (int way = 0; way < 4; ++way) times[way].push_back(all[way]);
+        const bool counts = turn >= options.warmup;
+        std::vector<float> by_mpi;
+        if (options.has("mpi")) {
+            measure(by_mpi_alone, counts, [&] { step.by_mpi(comm); });
+            by_mpi = step.output();
+        }
+        if (options.has("engine")) {
+            measure(by_engine, counts, [&] { step.by_engine(engine); });
+            check_results(step, by_mpi, options.codec == "exact");
+        }
+        if (options.has("one-by-one")) measure(one_by_one, counts, [&] { step.one_by_one(comm); });
+        if (options.has("buffer")) measure(of_one_buffer, counts, [&] { step.fused(comm); });
     }
     const double sent = bytes_a_step(engine, options.warmup + options.repeats);
     expect(GC_Engine_free(&engine), "GC_Engine_free");
@@ -282,18 +345,10 @@ int body(int argc, char** argv) {
                    options.model, step.tensors(),
                    static_cast<double>(step.elements()) * 4 / (1 << 20), ranks, options.codec,
                    options.strategy, options.backward_ms);
-        const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer",
-                               "MPI_Allreduce one by one"};
-        const double ours = gradcoll::bench::spread_of(times[0]).median;
-        for (int way = 0; way < 4; ++way) {
-            const gradcoll::bench::Spread spread = gradcoll::bench::spread_of(times[way]);
-            fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n",
-                       names[way], spread.median, spread.lower_quartile, spread.upper_quartile,
-                       spread.median / ours);
-        }
+        const double ours = print_costs(ways, options.repeats * static_cast<double>(ranks));
         fmt::print("{:28} {:9.2f} MiB a step, by the rank that sends most\n", "the engine sends",
                    sent / (1 << 20));
-        if (options.wire_gbits > 0) {
+        if (options.wire_gbits > 0 && ours > 0) {
             const double wire_ms = sent * 8 / (options.wire_gbits * 1e6);
             fmt::print("{:28} {:9.2f} ms   {:.2f} times the engine's\n", "its link takes for that",
                        wire_ms, wire_ms / ours);
