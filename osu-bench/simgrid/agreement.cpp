@@ -25,8 +25,8 @@ const std::vector<Parameter>& gradients() {
     return all;
 }
 
-/// Makes a record as an engine does: it sends the shape's text once, and the name until there is a
-/// number.
+/// Makes a record as an engine does: it sends the shape's text once, the name until there is a
+/// number, and the number alone from then on.
 Ready ready_of(const Parameter& gradient, int rank,
                const std::unordered_map<std::string, std::uint32_t>& numbers) {
     Ready ready;
@@ -35,6 +35,7 @@ Ready ready_of(const Parameter& gradient, int rank,
     ready.shape = gradient.count;
     if (const auto known = numbers.find(gradient.name); known != numbers.end()) {
         ready.number = known->second;
+        ready.as_before = true;
     } else {
         ready.name = gradient.name;
         ready.shape_text = fmt::format("{} elements of fp32, sum, exact", gradient.count);

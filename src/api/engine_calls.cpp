@@ -110,6 +110,16 @@ Status check_idle(const Gradient& gradient) {
                         gradient.name())};
 }
 
+/// Writes what ranks must have alike of the gradient, unless it is as in the work's last sum.
+void describe(GradientSum& work, const Given& given) {
+    const CallShape& before = work.shape();
+    if (!work.shape_text.empty() && !given.way.passes() && before.kind == given.shape.kind &&
+        before.count == given.shape.count)
+        return;
+    work.shape_text = given.shape_text();
+    work.shape_hash = Hash().value(given.shape.kind).text(work.shape_text).digest();
+}
+
 struct SubmitCall {
     const char* name;
     CallArguments arguments;
@@ -134,16 +144,15 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     const Given given = GRADCOLL_VALUE(given_again(engine, gradient, arguments, classified));
     GradientSum* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     if (is_new) engine.gradients.push_back(&gradient);
+    describe(*work, given);
     work->bind(arguments, given.shape, copy);
-    const std::string text = given.shape_text();
-    GRADCOLL_TRY(engine.engine->submit(gradient,
-                                       {.shape = Hash().value(given.shape.kind).text(text).digest(),
-                                        .shape_text = text,
-                                        .bytes = work->sent_bytes(),
-                                        .expected = work->expected,
-                                        .priority = call.priority,
-                                        .pack = pack_of(engine, gradient.name(), given),
-                                        .alone = begins_alone(engine, given)}));
+    GRADCOLL_TRY(engine.engine->submit(gradient, {.shape = work->shape_hash,
+                                                  .shape_text = work->shape_text,
+                                                  .bytes = work->sent_bytes(),
+                                                  .expected = work->expected,
+                                                  .priority = call.priority,
+                                                  .pack = pack_of(engine, gradient.name(), given),
+                                                  .alone = begins_alone(engine, given)}));
     return &work->handle;
 }
 

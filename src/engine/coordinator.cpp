@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace gradcoll {
+namespace {
+
+/// A pack of at least such a part of a full one waits for no other: if what is left of a step
+/// waited for the first full pack to end, links would be idle while it ends.
+constexpr std::uint64_t parts_of_a_full_pack = 4;
+
+}  // namespace
 
 Coordinator::Coordinator(std::vector<Member> members, std::uint64_t most_pack_bytes)
     : gathering_(std::move(members)), most_pack_bytes_(most_pack_bytes) {}
@@ -33,7 +40,8 @@ Coordinator::Queue& Coordinator::queue_of(std::uint32_t pack) {
 Coordinator::Queue* Coordinator::next_queue() {
     Queue* best = nullptr;
     for (Queue& queue : queues_) {
-        const bool waits = queue.pack != 0 && queue.under_way > 0 && queue.bytes < most_pack_bytes_;
+        const bool waits = queue.pack != 0 && queue.under_way > 0 &&
+                           queue.bytes < most_pack_bytes_ / parts_of_a_full_pack;
         if (queue.heap.empty() || waits) continue;
         if (best == nullptr || goes_after(best->heap.front(), queue.heap.front())) best = &queue;
     }

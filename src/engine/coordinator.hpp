@@ -14,8 +14,9 @@ namespace gradcoll {
 
 /// A Coordinator is what rank 0 of an engine knows of all. A gradient begins when all ranks have
 /// it: the one with the highest priority first (the highest that any rank gave it), of equals the
-/// one that was complete first. Short ones may begin together, as a pack; one that is not full
-/// waits while another of its kind is under way, so that there is always time for more to come.
+/// one that was complete first. Short ones may begin together, as a pack; one that is less than a
+/// quarter full waits while another of its kind is under way, so that there is time for more to
+/// come.
 /// Shapes that differ are an error of all ranks, once all have handed it in. Used by one thread at
 /// a time. Allocates for names, numbers and shapes that it has not seen.
 class Coordinator {

@@ -1,11 +1,9 @@
 #include "engine/engine.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <new>
 #include <utility>
 
@@ -21,13 +19,6 @@ constexpr std::size_t steps_a_turn = 16;
 /// Steps up to this size are run by the thread of the turns itself: to hand them over takes as
 /// long.
 constexpr std::size_t most_bytes_here = 16384;
-/// An idle thread gives its core away after this many turns, and sleeps between looks after more.
-constexpr int turns_before_yield = 50;
-constexpr int turns_before_sleep = 500;
-constexpr std::chrono::microseconds look_again{50};
-/// A thread sleeps at most this long if nothing was handed in here: it listens to others (rank 0),
-/// and looks for stalls.
-constexpr std::chrono::milliseconds look_for_others{100};
 
 }  // namespace
 
@@ -68,6 +59,7 @@ Gradient& Engine::gradient(std::string_view name) {
 }
 
 Status Engine::submit(Gradient& gradient, const Submission& submission) {
+    bool is_first = false;
     {
         const std::uint64_t since_ns = now_ns();
         const std::scoped_lock lock(mutex_);
@@ -82,13 +74,13 @@ Status Engine::submit(Gradient& gradient, const Submission& submission) {
         gradient.outcome_ = {};
         gradient.state_.store(Gradient::State::submitted, std::memory_order_release);
         under_way_.fetch_add(1, std::memory_order_acq_rel);
-        watch_.submitted(gradient, since_ns);
+        last_submit_ns_ = watch_.submitted(gradient, since_ns);
+        is_first = submitted_.empty();
+        if (is_first) first_submit_ns_ = last_submit_ns_;
         submitted_.push_back(&gradient);
     }
-    if (options_.own_thread)
-        submitted_now_.notify_one();
-    else
-        look_after();
+    if (is_first) submitted_now_.notify_all();
+    look_after();
     return {};
 }
 
@@ -97,56 +89,6 @@ Status Engine::take_outcome(Gradient& gradient) {
     gradient.outcome_ = {};
     gradient.state_.store(Gradient::State::idle, std::memory_order_release);
     return outcome;
-}
-
-// ---- who waits
-
-void Engine::look_after() {
-    if (!options_.own_thread) turn();
-}
-
-void Engine::wait(const Gradient& gradient) {
-    if (gradient.is_complete()) return;
-    const WatchedWait waits(watch_);
-    for (int i = 0; i < turns_before_yield && !gradient.is_complete(); ++i) look_after();
-    while (!gradient.is_complete()) {
-        if (options_.own_thread) {
-            std::unique_lock lock(mutex_);
-            completed_now_.wait(lock, [&] { return gradient.is_complete(); });
-        } else if (!turn()) {
-            sched_yield();
-        }
-    }
-}
-
-void Engine::flush() {
-    std::vector<const Gradient*> pending;
-    {
-        const std::scoped_lock lock(mutex_);
-        for (const auto& [name, gradient] : gradients_)
-            if (gradient->is_busy()) pending.push_back(gradient.get());
-    }
-    for (const Gradient* gradient : pending)
-        if (gradient->is_busy()) wait(*gradient);
-}
-
-void Engine::settle() {
-    const std::uint64_t begin_ns = now_ns();
-    const auto is_settled = [&] {
-        const std::scoped_lock lock(turn_mutex_);
-        return negotiation_->is_settled() ||
-               (!failure().ok() && now_ns() - begin_ns > failure_patience_ns());
-    };
-    while (!is_settled())
-        if (!turn()) sched_yield();
-}
-
-EngineFigures Engine::figures() {
-    EngineFigures figures = watch_.figures();
-    const std::scoped_lock lock(turn_mutex_);
-    figures.told_messages = negotiation_->messages_sent();
-    figures.told_bytes = negotiation_->bytes_sent();
-    return figures;
 }
 
 // ---- the transfer loop
@@ -163,25 +105,6 @@ void Engine::run() {
             idle = {};
         else
             rest(idle);
-    }
-}
-
-void Engine::rest(Idle& idle) {
-    const std::uint64_t now = now_ns();
-    if (++idle.turns == 1) idle.since_ns = now;
-    if (under_way() == 0) {
-        std::unique_lock lock(mutex_);
-        submitted_now_.wait_for(lock, look_for_others,
-                                [this] { return stopping_ || !submitted_.empty(); });
-        idle = {};
-    } else if (options_.most_pause.count() > 0) {
-        std::this_thread::sleep_for(
-            std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(now - idle.since_ns),
-                                                 options_.least_pause, options_.most_pause));
-    } else if (idle.turns > turns_before_sleep) {
-        std::this_thread::sleep_for(look_again);
-    } else if (options_.yields || idle.turns > turns_before_yield) {
-        sched_yield();
     }
 }
 
@@ -237,11 +160,21 @@ Result<bool> Engine::agree(std::uint64_t now_ns) try {
     return Status(Code::out_of_memory, "no memory for what ranks tell each other");
 }
 
+/// Returns whether others may be told of what was handed in. The caller holds mutex_.
+bool Engine::has_settled(std::uint64_t now_ns) const {
+    const std::uint64_t settling_ns = options_.own_thread ? options_.settling_ns : 0;
+    const bool others_go_on = under_way() > submitted_.size();
+    return is_waited_for_ || others_go_on || now_ns >= last_submit_ns_ + settling_ns ||
+           now_ns >= first_submit_ns_ + 10 * settling_ns;
+}
+
 Status Engine::announce(std::uint64_t now_ns) {
     announced_.clear();
     {
         const std::scoped_lock lock(mutex_);
+        if (submitted_.empty() || !has_settled(now_ns)) return {};
         std::swap(announced_, submitted_);
+        is_waited_for_ = false;
     }
     for (Gradient* const& gradient : announced_) {
         if (begins_alone(*gradient)) {
@@ -265,10 +198,11 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     ready.bytes = gradient.bytes_;
     ready.shape = gradient.shape_;
     ready.pack = options_.packer != nullptr ? gradient.pack_ : 0;
-    if (gradient.number_ == unnumbered) ready.name = gradient.name_;
-    if (gradient.number_ == unnumbered || gradient.told_shape_ != gradient.shape_)
-        ready.shape_text = gradient.shape_text_;
-    gradient.told_shape_ = gradient.shape_;
+    const bool is_new = gradient.number_ == unnumbered;
+    if (is_new) ready.name = gradient.name_;
+    if (is_new || gradient.told_->shape != gradient.shape_) ready.shape_text = gradient.shape_text_;
+    ready.as_before = !is_new && gradient.told_ == ready.said();
+    gradient.told_ = ready.said();
     gradient.is_told_ = true;
     return negotiation_->say(ready, now_ns);
 }

@@ -40,6 +40,11 @@ struct EngineOptions {
     /// so already, within these bounds. If the most is 0 it looks all the time at first.
     std::chrono::microseconds least_pause{0};
     std::chrono::microseconds most_pause{0};
+    /// While nothing is under way and the program hands in one gradient after another with less
+    /// time than this in between, nobody is told of them before a thread waits, but ten times this
+    /// time later at most: so those that are there at once begin together. 0: each is told of at
+    /// once. It counts where the engine has a thread of its own.
+    std::uint64_t settling_ns = 0;
     /// All sums that are under way at once may send this many bytes; two may be under way whatever
     /// their size.
     std::uint64_t most_bytes = 0;
@@ -135,8 +140,11 @@ class Engine {
         int turns = 0;
         std::uint64_t since_ns = 0;
     };
+    void tell_now();
+    bool rest_before_telling();
     void rest(Idle& idle);
     bool turn();
+    bool has_settled(std::uint64_t now_ns) const;
     Status announce(std::uint64_t now_ns);
     static bool begins_alone(const Gradient& gradient);
     Status tell(Gradient& gradient, std::uint64_t now_ns);
@@ -207,8 +215,11 @@ class Engine {
     std::condition_variable completed_now_;
     // These are guarded by mutex_:
     std::unordered_map<std::string, std::unique_ptr<Gradient>> gradients_;
-    std::vector<Gradient*> submitted_;  ///< gradients handed in since the last turn
-    Status failure_;                    ///< why nothing goes on
+    std::vector<Gradient*> submitted_;   ///< gradients handed in that nobody was told of
+    std::uint64_t first_submit_ns_ = 0;  ///< time of the first of these
+    std::uint64_t last_submit_ns_ = 0;
+    bool is_waited_for_ = false;  ///< whether a thread waits since they were handed in
+    Status failure_;              ///< why nothing goes on
     bool stopping_ = false;
 
     std::atomic<std::size_t> under_way_{0};

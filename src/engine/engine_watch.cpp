@@ -16,7 +16,7 @@ std::uint32_t next_sum() {
 
 }  // namespace
 
-void EngineWatch::submitted(Gradient& gradient, std::uint64_t since_ns) {
+std::uint64_t EngineWatch::submitted(Gradient& gradient, std::uint64_t since_ns) {
     const std::uint64_t now = now_ns();
     GradientTimes& times = gradient.times_;
     times = {.submitted_ns = now, .label = times.label, .sum = next_sum()};
@@ -28,6 +28,7 @@ void EngineWatch::submitted(Gradient& gradient, std::uint64_t since_ns) {
     const std::scoped_lock lock(mutex_);
     if (busy_++ == 0) busy_since_ns_ = now;
     figures_.most_held = std::max<std::uint64_t>(figures_.most_held, ++held_);
+    return now;
 }
 
 void EngineWatch::begun(std::span<Gradient* const> gradients, std::size_t running) {

@@ -23,8 +23,8 @@ class EngineWatch {
     explicit EngineWatch(Trace* trace) : trace_(trace) {}
 
     /// Takes note of a gradient that the calling thread, which came to do so at `since_ns`, hands
-    /// in.
-    void submitted(Gradient& gradient, std::uint64_t since_ns);
+    /// in. Returns the time.
+    std::uint64_t submitted(Gradient& gradient, std::uint64_t since_ns);
     /// Takes note of gradients that begin together. `running` sums run now.
     void begun(std::span<Gradient* const> gradients, std::size_t running);
     void ended(std::span<Gradient* const> gradients, bool well);

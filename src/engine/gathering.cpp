@@ -18,6 +18,7 @@ GatheredGradient& Gathering::named(const std::string& name) {
         at = &gradients_.emplace_back();
         at->name = name;
         at->has.resize(members_.size());
+        at->said.resize(members_.size());
         by_number_.reserve(gradients_.size());
     }
     return *at;
@@ -68,9 +69,28 @@ void Gathering::compare(GatheredGradient& gradient, const Ready& ready) {
     if (!common.error.empty()) common.pack = 0;
 }
 
-Result<GatheredGradient*> Gathering::add(std::size_t member, const Ready& ready,
-                                         std::uint64_t now_ns) {
+/// Adds to a Ready that is as before what the member said then.
+Status Gathering::complete_as_before(const GatheredGradient& gradient, std::size_t member,
+                                     Ready& ready) const {
+    const std::optional<Said>& before = gradient.said[member];
+    const int rank = members_[member].rank;
+    if (!before)
+        return {Code::corrupt,
+                fmt::format("rank {} has gradient \"{}\" as before, and said nothing "
+                            "of it before",
+                            rank, printable(gradient.name))};
+    ready.priority = before->priority;
+    ready.pack = before->pack;
+    ready.bytes = before->bytes;
+    ready.shape = before->shape;
+    ready.rank = rank;
+    return {};
+}
+
+Result<GatheredGradient*> Gathering::add(std::size_t member, Ready ready, std::uint64_t now_ns) {
     GatheredGradient* const gradient = GRADCOLL_VALUE(find(ready));
+    if (ready.as_before) GRADCOLL_TRY(complete_as_before(*gradient, member, ready));
+    ready.as_before = false;
     std::uint8_t& has = gradient->has[member];
     if (has != 0)
         return Status(Code::corrupt, fmt::format("rank {} has gradient \"{}\" ready twice",
@@ -82,6 +102,7 @@ Result<GatheredGradient*> Gathering::add(std::size_t member, const Ready& ready,
     if (is_new_shape && !ready.shape_text.empty())
         gradient->shapes.push_back({ready.shape, ready.shape_text});
     compare(*gradient, ready);
+    gradient->said[member] = ready.said();
     has = 1;
     if (--gradient->missing > 0) return static_cast<GatheredGradient*>(nullptr);
     gradient->order = completed_++;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,8 @@ struct GatheredGradient {
     std::uint32_t begun_pack = 0;       ///< kind of pack that it was last part of
     std::uint32_t planned = 0;          ///< the last of Coordinator's plans that it was told
     std::vector<Shape> shapes;
+    std::vector<std::optional<Said>> said;  ///< one per member: what it said last
+    std::optional<Said> passed_on;          ///< what was said last for all members
     // These belong to the sum that is being gathered, or that was last:
     std::vector<std::uint8_t> has;  ///< one per member
     int missing = 0;                ///< how many members have not told yet
@@ -45,8 +48,9 @@ class Gathering {
 
     /// Takes note that member `member`, in range, has a gradient ready. Returns the gradient if all
     /// have it now, else null. Errors: corrupt for a number that was never given, a new gradient
-    /// without name, and one that the member has ready already.
-    Result<GatheredGradient*> add(std::size_t member, const Ready& ready, std::uint64_t now_ns);
+    /// without name, one that the member has ready already, and one that is as before where the
+    /// member has said nothing before.
+    Result<GatheredGradient*> add(std::size_t member, Ready ready, std::uint64_t now_ns);
     /// Lets members have the gradient, which is complete, ready again from now on.
     static void release(GatheredGradient& gradient);
     /// Gives the gradient its number; numbers are given in turn. Errors: corrupt if it is not the
@@ -69,6 +73,8 @@ class Gathering {
     GatheredGradient& named(const std::string& name);
     void begin(GatheredGradient& gradient, const Ready& ready, std::uint64_t now_ns) const;
     static void compare(GatheredGradient& gradient, const Ready& ready);
+    Status complete_as_before(const GatheredGradient& gradient, std::size_t member,
+                              Ready& ready) const;
     std::string stall_text(const GatheredGradient& gradient, std::uint64_t now_ns) const;
     static const std::string& text_of(const GatheredGradient& gradient, std::uint64_t shape);
 

@@ -54,7 +54,7 @@ class Gradient {
     std::atomic<State> state_{State::idle};
     Status outcome_;
     std::uint32_t number_ = unnumbered;  ///< set by whoever makes the turns, as are the next three
-    std::uint64_t told_shape_ = 0;
+    std::optional<Said> told_;           ///< what the coordinator was told last
     std::optional<std::uint64_t> agreed_shape_;  ///< shape that all ranks began it with
     bool is_told_ = false;  ///< whether the coordinator was told and has not answered
     bool is_running_ = false;

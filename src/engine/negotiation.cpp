@@ -102,7 +102,11 @@ Status Negotiation::gather(std::size_t member, const Ready& ready, std::uint64_t
     if (coordinator_) return coordinator_->add(member, ready, now_ns);
     GatheredGradient* const complete = GRADCOLL_VALUE(gathering_->add(member, ready, now_ns));
     if (complete == nullptr) return {};
-    put(up_.waiting, complete->ready);
+    Ready& common = complete->ready;
+    common.as_before =
+        common.number != unnumbered && common.error.empty() && complete->passed_on == common.said();
+    complete->passed_on = common.said();
+    put(up_.waiting, common);
     Gathering::release(*complete);
     return {};
 }

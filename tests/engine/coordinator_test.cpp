@@ -84,6 +84,41 @@ TEST(Coordinator, ShapesThatDifferAreAnErrorThatNamesBoth) {
     EXPECT_EQ(verdicts.at(0).error, "");
 }
 
+/// Who changed nothing says the number alone; it counts for what that rank itself said last.
+TEST(Coordinator, AsBeforeIsWhatTheSameRankSaidLast) {
+    Coordinator coordinator(flat_circle(0, 2).members, 1000);
+    const auto as_before = [](std::uint32_t number) {
+        Ready ready;
+        ready.number = number;
+        ready.as_before = true;
+        return ready;
+    };
+    std::vector<Verdict> verdicts;
+    const auto next = [&] {
+        EXPECT_TRUE(coordinator.next(any_room, verdicts));
+        return verdicts.at(0);
+    };
+    for (const int rank : {0, 1})
+        for (const char* name : {"a", "b"})
+            ASSERT_TRUE(coordinator.add(rank, ready_as(name, *name == 'b' ? rank : 0), 0).ok());
+    EXPECT_EQ(next().name, "b");
+    EXPECT_EQ(next().name, "a");
+    for (const int rank : {0, 1})
+        for (const std::uint32_t number : {1U, 0U})
+            ASSERT_TRUE(coordinator.add(rank, as_before(number), 0).ok());
+    EXPECT_EQ(next().number, 0U);
+    EXPECT_EQ(next().number, 1U);
+    Ready other = ready_as(std::uint32_t{0});
+    other.shape = 8;
+    other.shape_text = "8 elements";
+    other.rank = 1;
+    ASSERT_TRUE(coordinator.add(1, other, 0).ok());
+    ASSERT_TRUE(coordinator.add(0, as_before(0), 0).ok());
+    EXPECT_EQ(next().error, "gradient \"b\": rank 1 has 8 elements, rank 0 has 7 elements");
+    for (const int rank : {0, 1}) ASSERT_TRUE(coordinator.add(rank, as_before(0), 0).ok());
+    EXPECT_EQ(next().error, "gradient \"b\": rank 0 has 7 elements, rank 1 has 8 elements");
+}
+
 Ready packable(std::string name, std::uint32_t pack, std::uint64_t bytes, int priority = 0) {
     return {unnumbered, priority, bytes, 7, pack, std::move(name), "7 elements", 0, ""};
 }
@@ -98,7 +133,7 @@ TEST(Coordinator, PacksWhatIsShortAndAlikeUpToASize) {
               (std::vector<std::string>{"a+", "c+", "b", "long", "other", "d"}));
 }
 
-TEST(Coordinator, PackThatIsNotFullWaitsForThoseOfItsKind) {
+TEST(Coordinator, PackThatIsLessThanAQuarterFullWaitsForThoseOfItsKind) {
     Coordinator coordinator(flat_circle(0, 1).members, 1000);
     std::vector<Verdict> verdicts;
     const auto add = [&](const Ready& ready) { ASSERT_TRUE(coordinator.add(0, ready, 0).ok()); };
@@ -110,16 +145,16 @@ TEST(Coordinator, PackThatIsNotFullWaitsForThoseOfItsKind) {
     };
     add(packable("a", 5, 400));
     EXPECT_EQ(next(), "a");
-    add(packable("b", 5, 400));
+    add(packable("b", 5, 200));
     EXPECT_EQ(next(), "");
     add(packable("other", 6, 10));
     add(packable("long", 0, 100'000));
     EXPECT_EQ(next(), "other");
     EXPECT_EQ(next(), "long");
     EXPECT_EQ(next(), "");
-    add(packable("c", 5, 600));
+    add(packable("c", 5, 50));
     EXPECT_EQ(next(), "bc");
-    add(packable("d", 5, 400));
+    add(packable("d", 5, 249));
     coordinator.ended(0);
     EXPECT_EQ(next(), "");
     coordinator.ended(3);
@@ -177,6 +212,18 @@ TEST(Coordinator, WhatCannotBeIsCorrupt) {
     const Status twice = coordinator.add(0, ready_as("a"), 0);
     EXPECT_EQ(twice.code(), Code::corrupt);
     EXPECT_EQ(twice.message(), "rank 0 has gradient \"a\" ready twice");
+    ASSERT_TRUE(coordinator.add(1, ready_as("a"), 0).ok());
+    std::vector<Verdict> verdicts;
+    ASSERT_TRUE(coordinator.next(any_room, verdicts));
+    ASSERT_TRUE(coordinator.add(0, ready_as("b"), 0).ok());
+    Gathering fresh(flat_circle(0, 2).members);
+    ASSERT_TRUE(fresh.give_number("a", 0).ok());
+    Ready ready = ready_as(std::uint32_t{0});
+    ready.as_before = true;
+    const Status unsaid = fresh.add(1, ready, 0).status();
+    EXPECT_EQ(unsaid.code(), Code::corrupt);
+    EXPECT_EQ(unsaid.message(),
+              "rank 1 has gradient \"a\" as before, and said nothing of it before");
 }
 
 TEST(Coordinator, SaysWhoIsMissingAndForHowLong) {

@@ -291,6 +291,76 @@ TEST(Engine, ShortGradientsArePacked) {
     }
 }
 
+/// A rank tells of all that it hands in when it waits for the first: so no gradient goes alone, in
+/// the steps after the first, either, in which ranks say numbers alone.
+TEST(Engine, WhatIsHandedInAtOnceBeginsTogether) {
+    for (const bool flushes : {false, true}) {
+        Job job{.counts = std::vector<std::int64_t>(40, 10),
+                .steps = 3,
+                .flushes = flushes,
+                .pack_bytes = 1 << 20};
+        job.options.settling_ns = 10'000'000'000;
+        std::atomic<std::size_t> packed{0};
+        expect_right(job, &packed);
+        EXPECT_EQ(packed, 3U * 3U * 40U);
+    }
+}
+
+/// Nobody waits, so the time alone lets others be told.
+TEST(Engine, WhatNobodyWaitsForBeginsSoon) {
+    LoopbackWorld data(2);
+    LoopbackWorld control(2);
+    on_all_ranks(data, 2, [&](Channel& channel) {
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        const auto engine = Engine::make(control.channel(channel.rank()),
+                                         {.settling_ns = 1'000'000, .most_bytes = 1 << 20})
+                                .value();
+        Owned mine{Floats(10, 1.0F), Floats(10)};
+        Gradient& it = engine->gradient("w");
+        it.work = std::make_unique<WorkOfTest>(scenario("(0 1)", 10), channel, numbers, mine);
+        EXPECT_TRUE(engine->submit(it, {.shape = 10, .shape_text = "10"}).ok());
+        while (!it.is_complete()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_TRUE(engine->take_outcome(it).ok());
+        EXPECT_EQ(mine.output, Floats(10, 2.0F));
+        engine->settle();
+    });
+}
+
+TEST(Engine, SeveralThreadsMayWait) {
+    constexpr int threads = 3;
+    LoopbackWorld data(2);
+    LoopbackWorld control(2);
+    on_all_ranks(data, 2, [&](Channel& channel) {
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        const auto engine =
+            Engine::make(control.channel(channel.rank()),
+                         {.settling_ns = 100'000, .most_bytes = 1, .stall_ns = 60'000'000'000})
+                .value();
+        std::array<Owned, threads> owned;
+        std::array<Gradient*, threads> gradients{};
+        for (std::size_t i = 0; i < threads; ++i) {
+            owned[i] = {Floats(1000, 1.0F), Floats(1000)};
+            gradients[i] = &engine->gradient(name_of_gradient(i));
+            gradients[i]->work =
+                std::make_unique<WorkOfTest>(scenario("(0 1)", 1000), channel, numbers, owned[i]);
+        }
+        for (int step = 0; step < 50; ++step) {
+            std::vector<std::thread> waiting;
+            for (Gradient* gradient : gradients) {
+                EXPECT_TRUE(
+                    engine->submit(*gradient, {.shape = 1, .shape_text = "1", .bytes = 4000}).ok());
+                waiting.emplace_back([&engine, gradient] {
+                    engine->wait(*gradient);
+                    EXPECT_TRUE(engine->take_outcome(*gradient).ok());
+                });
+            }
+            for (std::thread& thread : waiting) thread.join();
+        }
+        for (const Owned& mine : owned) EXPECT_EQ(mine.output, Floats(1000, 2.0F));
+        engine->settle();
+    });
+}
+
 TEST(Engine, HostsMayTellThroughOneRank) {
     for (const std::uint64_t pack_bytes : {0U, 1600U})
         expect_right({.tree = "((0 (1 2)) 3 (4 5))",

@@ -47,9 +47,33 @@ TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
     EXPECT_EQ(back.error.size(), most_error_bytes);
 }
 
+TEST(EngineMessages, SayTheNumberAloneWhereTheRestIsKnown) {
+    Ready said{5, -3, 4096, 7, 3, "", "", 6, ""};
+    said.as_before = true;
+    const std::string bytes = bytes_of(said);
+    EXPECT_EQ(bytes.size(), 4U);
+    Ready back{1, 2, 3, 4, 5, "name", "shape", 6, "error"};
+    ByteReader reader(bytes);
+    ASSERT_TRUE(read(reader, back).ok());
+    EXPECT_TRUE(back.as_before);
+    EXPECT_EQ(back.number, 5U);
+    EXPECT_TRUE(back.name.empty() && back.shape_text.empty() && back.error.empty());
+    for (const bool more : {false, true})
+        for (const std::uint32_t number : {0U, 5U, 0x3ffffffeU, 0x3fffffffU, unnumbered}) {
+            const std::string verdict = bytes_of(Verdict{number, more, "", ""});
+            EXPECT_EQ(verdict.size(), number < 0x3fffffffU ? 4U : 13U);
+            Verdict heard{9, !more, "name", "error", 0.5};
+            ByteReader in(verdict);
+            ASSERT_TRUE(read(in, heard).ok());
+            EXPECT_EQ(heard.number, number);
+            EXPECT_EQ(heard.more, more);
+            EXPECT_TRUE(heard.name.empty() && heard.error.empty() && heard.links_carry == 0);
+        }
+}
+
 TEST(EngineMessages, SayWhatLinksCarryOnlyWhereThatHasChanged) {
     const std::string as_before = bytes_of(Verdict{1, false, "", ""});
-    EXPECT_EQ(as_before.size(), 13U);
+    EXPECT_EQ(as_before.size(), 4U);
     const std::string bytes = bytes_of(Verdict{1, true, "", "", 0.25});
     EXPECT_EQ(bytes.size(), 21U);
     Verdict back;

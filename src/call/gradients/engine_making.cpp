@@ -73,6 +73,10 @@ void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
 /// takes.
 constexpr int least_ranks_by_hosts = 8;
 
+/// Programs that have all gradients at once hand one in each microsecond or two; between those of a
+/// backward pass there is more, and to begin them this much later costs nothing.
+constexpr std::uint64_t settling_ns = 100'000;
+
 Circle circle_of(const GC_Engine_s& engine) {
     const CommIdentity& identity = engine.context->identity();
     const EngineCoordinator wish = engine.settings.engine.coordinator;
@@ -90,6 +94,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
         .compute_threads = compute_threads(engine),
         .own_thread = identity.all_ranks_have_threads(),
         .yields = identity.yields(),
+        .settling_ns = settings.coordinator == EngineCoordinator::off ? 0 : settling_ns,
         .most_bytes = settings.most_bytes,
         .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
         .packer = engine.packs.get(),

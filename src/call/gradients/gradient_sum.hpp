@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "call/anywhere/grid_run.hpp"
 #include "call/device_allreduce.hpp"
@@ -65,6 +66,8 @@ class GradientSum : public Work {
     GradientWay way;
     double links_carry = 1;  ///< the way was chosen for this (Gradient::links_carry())
     ExpectedTime expected;   ///< how long each sum should take, if links are watched
+    std::string shape_text;  ///< what ranks must have alike of its last sum, for people
+    std::uint64_t shape_hash = 0;
     /// Returns how many bytes this rank sends for each sum.
     virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
