@@ -175,7 +175,7 @@ Result<Lease> CommPlans::begin(CallKind kind, std::shared_ptr<PlannedCall> call,
     return lease;
 }
 
-Status CommPlans::run(Lease lease, Binding binding) {
+Status CommPlans::run(Lease&& lease, Binding binding) {
     binding.numbers = numbers_.get();
     const Status status = lease.executor->run(binding, [] { return advance_started_calls(); });
     end(std::move(lease), status);

@@ -118,7 +118,7 @@ class CommPlans {
     /// Starts an operation that was begun and runs it, while the caller waits, to its end(); makes
     /// progress of started persistent requests, too, so that no rank waits for another in vain. The
     /// binding gets its number. Errors: those of the executor.
-    Status run(Lease lease, Binding binding);
+    Status run(Lease&& lease, Binding binding);
     /// Counts the operation; its executor is used again unless the operation failed.
     void end(Lease lease, const Status& outcome);
 

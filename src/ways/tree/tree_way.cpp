@@ -11,7 +11,7 @@ Status add_residual(Binding& binding, const PlannedCall& call, const BlockingExt
     return take(binding.residual, extras.residual->data_for(extras.device));
 }
 
-Status run_leased(CommPlans& plans, Lease lease, Binding binding, const BlockingExtras& extras) {
+Status run_leased(CommPlans& plans, Lease&& lease, Binding binding, const BlockingExtras& extras) {
     const Status fits = add_residual(binding, *lease.call, extras);
     binding.refusal = fits.ok() ? extras.refusal : &fits;
     return plans.run(std::move(lease), binding);
@@ -19,7 +19,7 @@ Status run_leased(CommPlans& plans, Lease lease, Binding binding, const Blocking
 
 /// Runs the operation on host copies of vectors that are on the device; the other ranks see no
 /// difference.
-Status run_leased_on_copy(CommPlans& plans, Lease lease, Binding binding, BlockingExtras extras) {
+Status run_leased_on_copy(CommPlans& plans, Lease&& lease, Binding binding, BlockingExtras extras) {
     const CallKey& key = lease.call->key();
     const auto size_bytes = static_cast<std::size_t>(key.count) * key.elem_bytes;
     DeviceSide& side = *std::exchange(extras.device, nullptr);
