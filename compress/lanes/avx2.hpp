@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-struct Avx2 : vectors::Avx2 {
+struct Avx2 : vectors::Avx2, PlainArithmetic {
     template <class Format>
     using Lanes = VectorLanes<Avx2, Format>;
     static constexpr bool has_vectors = true;
@@ -30,15 +30,6 @@ struct Avx2 : vectors::Avx2 {
     }
     static Lanes32 spread_low(Words words) { return spread(lower(words)); }
     static Lanes32 spread_high(Words words) { return spread(upper(words)); }
-
-    /// Half of the last place is added, or just less if the last place is even.
-    static Lanes32 rounded(Lanes32 bits) { return bits + ((bits >> 16 & 1) + 0x7fff); }
-
-    template <class Wide>
-    static Wide finite_or_zero(Wide wide) {  // x - x is 0 for finite x only
-        const Wide self = wide - wide;
-        return self == self ? wide : Wide{};
-    }
 
     static Floats smaller(Floats a, Floats b) {
         return bit_copy<Floats>(_mm256_min_ps(bit_copy<__m256>(a), bit_copy<__m256>(b)));

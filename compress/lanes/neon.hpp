@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-struct Neon : vectors::Neon {
+struct Neon : vectors::Neon, PlainArithmetic {
     template <class Format>
     using Lanes = VectorLanes<Neon, Format>;
     static constexpr bool has_vectors = true;
@@ -29,15 +29,6 @@ struct Neon : vectors::Neon {
     }
     static Lanes32 spread_low(Words words) { return spread(lower(words)); }
     static Lanes32 spread_high(Words words) { return spread(upper(words)); }
-
-    /// Half of the last place is added, or just less if the last place is even.
-    static Lanes32 rounded(Lanes32 bits) { return bits + ((bits >> 16 & 1) + 0x7fff); }
-
-    template <class Wide>
-    static Wide finite_or_zero(Wide wide) {  // x - x is 0 for finite x only
-        const Wide self = wide - wide;
-        return self == self ? wide : Wide{};
-    }
 
     template <class V>
     static V smaller(V a, V b) {
@@ -65,9 +56,14 @@ struct Neon : vectors::Neon {
     }
 };
 
+/// Returns the bit that each of 16 bytes has in a byte of eight of them.
+inline uint8x16_t bit_of_byte() {
+    return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+}
+
 /// Returns the highest bit of each of 64 bytes, each of which is 0 or 255.
 inline std::uint64_t bits_of_flags(const uint8x16_t (&flags)[4]) {
-    const uint8x16_t place = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+    const uint8x16_t place = bit_of_byte();
     const uint8x16_t low = vpaddq_u8(vandq_u8(flags[0], place), vandq_u8(flags[1], place));
     const uint8x16_t high = vpaddq_u8(vandq_u8(flags[2], place), vandq_u8(flags[3], place));
     const uint8x16_t all = vpaddq_u8(low, high);

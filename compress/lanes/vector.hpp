@@ -24,6 +24,20 @@
 namespace gradcoll {
 namespace {
 
+/// PlainArithmetic has two of these for sets without instructions of their own for them.
+struct PlainArithmetic {
+    /// Half of the last place is added, or just less if the last place is even.
+    template <class Lanes32>
+    static Lanes32 rounded(Lanes32 bits) {
+        return bits + ((bits >> 16 & 1) + 0x7fff);
+    }
+    template <class Wide>
+    static Wide finite_or_zero(Wide wide) {  // x - x is 0 for finite x only
+        const Wide self = wide - wide;
+        return self == self ? wide : Wide{};
+    }
+};
+
 template <class Isa, class Bits>
 struct VectorRegister {
     using Reg = Vector<Bits, Isa::vector_bytes / sizeof(Bits)>;

@@ -19,7 +19,7 @@ struct ByteMoves<Neon> {
         return bits_of_flags(flags);
     }
     static void add_where(std::uint64_t bits, std::uint8_t one, std::uint8_t* bytes) {
-        const uint8x16_t place = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+        const uint8x16_t place = bit_of_byte();
         for (int k = 0; k < 4; ++k) {
             const auto low = static_cast<std::uint8_t>(bits >> 16 * k);
             const auto high = static_cast<std::uint8_t>(bits >> (16 * k + 8));
@@ -30,14 +30,10 @@ struct ByteMoves<Neon> {
     }
     template <class V>
     [[gnu::always_inline]] static void store_low_bytes(void* to, V words) {
-        if constexpr (sizeof(words[0]) == 2) {
+        if constexpr (sizeof(words[0]) == 2)
             store_vector(to, vmovn_u16(bit_copy<uint16x8_t>(words)));
-        } else {
-            std::uint8_t bytes[lanes_of<V>];
-            for (int lane = 0; lane < lanes_of<V>; ++lane)
-                bytes[lane] = static_cast<std::uint8_t>(words[lane]);
-            std::memcpy(to, bytes, sizeof bytes);
-        }
+        else
+            ByteMoves<Scalar>::store_low_bytes(to, words);
     }
     template <class V>
     [[gnu::always_inline]] static V load_bytes(const std::uint8_t* from) {
@@ -48,7 +44,7 @@ struct ByteMoves<Neon> {
                 vreinterpret_u8_u32(vdup_n_u32(load_vector<std::uint32_t>(from)));
             return bit_copy<V>(vmovl_u16(vget_low_u16(vmovl_u8(four))));
         } else {
-            return V{from[0], from[1]};
+            return ByteMoves<Scalar>::load_bytes<V>(from);
         }
     }
 };

@@ -3,16 +3,15 @@
 
 #include <arm_neon.h>
 
-#include <cstddef>
 #include <cstdint>
 
-#include "reduce/vector.hpp"
+#include "reduce/vector_scalar.hpp"
 
 namespace gradcoll::vectors {
 namespace {
 
-struct Neon {
-    static constexpr std::size_t vector_bytes = 16;
+/// Neon has registers as long as the vectors of Scalar, which compilers lower to them.
+struct Neon : Scalar {
     static constexpr bool converts_fp16 = true;
     using Half = Vector<std::uint16_t, 4>;
     using Floats = Vector<float, 4>;
@@ -23,12 +22,6 @@ struct Neon {
     [[gnu::always_inline]] static Half fp32_to_fp16(Floats floats) {
         return __builtin_bit_cast(Half, vcvt_f16_f32(__builtin_bit_cast(float32x4_t, floats)));
     }
-    /// There are no stores past the caches that are worth it.
-    template <class V>
-    [[gnu::always_inline]] static void stream(void* to, V vector) {
-        store_vector(to, vector);
-    }
-    static void fence() {}
 
     /// Returns the larger or the smaller of a and b, if neither is NaN. The instruction knows that
     /// +0 is larger than -0.
@@ -43,11 +36,6 @@ struct Neon {
                        y = __builtin_bit_cast(float64x2_t, b);
             return __builtin_bit_cast(V, larger ? vmaxq_f64(x, y) : vminq_f64(x, y));
         }
-    }
-    /// Returns `nan` where a or b is NaN, else `result`.
-    template <class V>
-    [[gnu::always_inline]] static V or_nan(V a, V b, V result, V nan) {
-        return ((a == a) & (b == b)) ? result : nan;
     }
 };
 

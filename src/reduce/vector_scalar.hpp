@@ -13,7 +13,7 @@ struct Scalar {
     static constexpr bool converts_fp16 = false;
 
     template <class V>
-    [[gnu::always_inline]] static void stream(unsigned char* to, V vector) {
+    [[gnu::always_inline]] static void stream(void* to, V vector) {
         store_vector(to, vector);
     }
     static void fence() {}
