@@ -40,23 +40,21 @@ void add_size(OrderedJson& object, int size_bin) {
     object["bytes_below"] = end > 0 ? OrderedJson(end) : OrderedJson();
 }
 
+OrderedJson json_of(const std::vector<TextCount>& counts) {
+    OrderedJson object = OrderedJson::object();
+    for (const TextCount& one : counts) object[one.text] = one.calls;
+    return object;
+}
+
 OrderedJson json_of(const CallCell& cell) {
     OrderedJson object;
     object["call"] = name_of(cell.kind);
     add_size(object, cell.size_bin);
     add_sums(object, cell.all);
     add_saved(object, cell.saved_seconds());
-    OrderedJson reasons = OrderedJson::object();
-    for (const ReasonCount& one : cell.reasons) reasons[one.reason] = one.calls;
-    object["pass_reasons"] = std::move(reasons);
-    OrderedJson builders = OrderedJson::object();
-    for (const BuilderCount& one : cell.builders) builders[one.builder] = one.calls;
-    object["builders"] = std::move(builders);
-    if (!cell.agents.empty()) {
-        OrderedJson agents = OrderedJson::object();
-        for (const AgentsCount& one : cell.agents) agents[one.agents] = one.calls;
-        object["agents"] = std::move(agents);
-    }
+    object["pass_reasons"] = json_of(cell.reasons);
+    object["builders"] = json_of(cell.builders);
+    if (!cell.agents.empty()) object["agents"] = json_of(cell.agents);
     return object;
 }
 

@@ -132,9 +132,9 @@ std::size_t end_of_kind(const CommEntry& comm, std::size_t first) {
 std::vector<Counted> counted_lines(const CommEntry& comm, std::size_t first, std::size_t last) {
     Counts reasons, builders, agents;
     for (std::size_t i = first; i < last; ++i) {
-        for (const ReasonCount& one : comm.calls[i].reasons) reasons[one.reason] += one.calls;
-        for (const BuilderCount& one : comm.calls[i].builders) builders[one.builder] += one.calls;
-        for (const AgentsCount& one : comm.calls[i].agents) agents[one.agents] += one.calls;
+        for (const TextCount& one : comm.calls[i].reasons) reasons[one.text] += one.calls;
+        for (const TextCount& one : comm.calls[i].builders) builders[one.text] += one.calls;
+        for (const TextCount& one : comm.calls[i].agents) agents[one.text] += one.calls;
     }
     std::vector<Counted> lines;
     add_counted("passed", "", reasons, lines);

@@ -42,10 +42,9 @@ void CallSums::add(const CallSums& others) {
 namespace {
 
 /// Counts one more of those that `text` (static) stands for.
-template <class Count>
-void count_one(std::vector<Count>& counts, const char* Count::*name, const char* text) {
-    const auto known = std::find_if(counts.begin(), counts.end(), [&](const Count& one) {
-        return one.*name == text || std::strcmp(one.*name, text) == 0;
+void count_one(std::vector<TextCount>& counts, const char* text) {
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const TextCount& one) {
+        return one.text == text || std::strcmp(one.text, text) == 0;
     });
     if (known != counts.end())
         ++known->calls;
@@ -58,12 +57,12 @@ void count_one(std::vector<Count>& counts, const char* Count::*name, const char*
 void CallCell::add(const CallRecord& call) {
     all.add(call);
     if (call.pass_reason != nullptr) {
-        count_one(reasons, &ReasonCount::reason, call.pass_reason);
+        count_one(reasons, call.pass_reason);
         return;
     }
     if (call.lossy) lossy.add(call);
-    if (call.builder != nullptr) count_one(builders, &BuilderCount::builder, call.builder);
-    if (call.agents != nullptr) count_one(agents, &AgentsCount::agents, call.agents);
+    if (call.builder != nullptr) count_one(builders, call.builder);
+    if (call.agents != nullptr) count_one(agents, call.agents);
 }
 
 std::optional<double> CallCell::saved_seconds() const {

@@ -55,17 +55,9 @@ struct CallSums {
     void add(const CallSums& others);
 };
 
-struct ReasonCount {
-    const char* reason = "";
-    std::uint64_t calls = 0;
-};
-struct BuilderCount {
-    const char* builder = "";
-    std::uint64_t calls = 0;
-};
-/// AgentsCount counts calls by what NIC agents did of them, or why they did nothing.
-struct AgentsCount {
-    const char* agents = "";
+/// TextCount counts calls by a static text.
+struct TextCount {
+    const char* text = "";
     std::uint64_t calls = 0;
 };
 
@@ -74,10 +66,10 @@ struct CallCell {
     CallKind kind = CallKind::allreduce;
     int size_bin = 0;
     CallSums all;
-    CallSums lossy;  ///< the compressed ones among them
-    std::vector<ReasonCount> reasons;
-    std::vector<BuilderCount> builders;  ///< builders but flexreduce
-    std::vector<AgentsCount> agents;     ///< none where there are no agents
+    CallSums lossy;                   ///< the compressed ones among them
+    std::vector<TextCount> reasons;   ///< why calls passed
+    std::vector<TextCount> builders;  ///< builders but flexreduce
+    std::vector<TextCount> agents;    ///< what NIC agents did, or why nothing; none without agents
 
     /// Adds a call; allocates only for a text that is new here.
     void add(const CallRecord& call);
