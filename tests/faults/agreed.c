@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "at_time.h"
 
 enum { window = 4 }; /* nonblocking sums under way at once */
 static int rank, ranks, count;
@@ -24,24 +24,6 @@ static float *in[window], *out[window], *copy;
 /* What a rank tells of its sums: how many were made, and a hash of their bits. */
 static int made;
 static uint64_t digest;
-
-static double now(void) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
-}
-
-static void die(int number) {
-    (void)number;
-    kill(getpid(), SIGKILL);
-}
-
-static void die_after(double seconds) {
-    const struct itimerval timer = {{0, 0},
-                                    {(time_t)seconds, (suseconds_t)(seconds * 1e6) % 1000000 + 1}};
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
 
 static float value(int of, int step, int element) {
     return (float)((element * 7 + step * 3 + of * 5) % 13 - 6);
@@ -219,7 +201,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double death = now() + delay;
     /* The last ranks die one shortly after the other. */
-    if (rank >= ranks - victims) die_after(delay * (1 + 0.01 * (ranks - 1 - rank)));
+    if (rank >= ranks - victims) call_after(delay * (1 + 0.01 * (ranks - 1 - rank)), die);
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && now() < death + 30) code = kind->run(MPI_COMM_WORLD, step++);
     const double end = now();

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "at_time.h"
 
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -32,16 +32,6 @@ static float *in, *out;
 static int victim_process;
 static int freed; /* whether an engine was, in place of a call */
 
-static double now(void) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
-}
-
-static void die(int number) {
-    (void)number;
-    kill(getpid(), SIGKILL);
-}
 static void halt(int number) {
     (void)number;
     kill(getpid(), SIGSTOP);
@@ -49,15 +39,6 @@ static void halt(int number) {
 static void wake(int number) {
     (void)number;
     kill(victim_process, SIGCONT);
-}
-
-static void call_after(double seconds, void (*handler)(int)) {
-    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    struct itimerval timer = {{0, 0}, {0, 0}};
-    sigaction(SIGALRM, &action, NULL);
-    timer.it_value.tv_sec = (time_t)seconds;
-    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) + 1;
-    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static int by_mpi(void) {
