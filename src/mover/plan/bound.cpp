@@ -156,7 +156,7 @@ class RankBound {
         if (bytes <= 0) return 0;
         std::sort(batches.begin(), batches.end(),
                   [](const Batch& a, const Batch& b) { return a.from < b.from; });
-        // Of a bundle a plan may move some tensors alone.
+        // A plan may move some tensors of a bundle alone.
         return crossed_by(batches, has_bundles_ ? bytes : least_sum(batches, bytes), room_.lane);
     }
 
