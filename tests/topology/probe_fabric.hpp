@@ -19,6 +19,7 @@ namespace gradcoll {
 struct Noise {
     double jitter = 0;          ///< mean of an exponentially distributed surplus of each figure
     double outlier_chance = 0;  ///< probability of a figure that is 2 to 10 times too large
+    double busy_chance = 0;     ///< probability of one that is 1 to 4 times too large, and says so
 };
 
 /// A Network is switches and hosts, each with a link to its parent. Host i is node `host_nodes[i]`.
@@ -77,13 +78,17 @@ class SimulatedRuler : public Ruler {
     SimulatedRuler(const Network& network, Noise noise, unsigned seed)
         : network_(network), noise_(noise), random_(seed) {}
 
-    Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override {
+    Result<std::vector<Measured>> measure(Signal signal, std::span<const HostPair> pairs) override {
         ++rounds;
         if (signal != Signal::latency) ++bulk_rounds;
-        std::vector<double> figures =
-            signal == Signal::latency ? latencies(pairs) : bulk_costs(pairs);
-        for (double& figure : figures) figure *= disturbance();
-        return figures;
+        std::vector<Measured> measured;
+        for (const double figure :
+             signal == Signal::latency ? latencies(pairs) : bulk_costs(pairs)) {
+            const bool busy = signal != Signal::latency && is_busy();
+            const double times = busy ? std::uniform_real_distribution<double>(1, 4)(random_) : 1;
+            measured.push_back({figure * times * disturbance(), busy});
+        }
+        return measured;
     }
     bool spent() const override { return rounds >= most_rounds; }
 
@@ -92,6 +97,10 @@ class SimulatedRuler : public Ruler {
     int most_rounds = std::numeric_limits<int>::max();
 
   private:
+    bool is_busy() {
+        return noise_.busy_chance > 0 &&
+               std::uniform_real_distribution<double>(0, 1)(random_) < noise_.busy_chance;
+    }
     double disturbance() {
         double factor = 1;
         if (noise_.jitter > 0)

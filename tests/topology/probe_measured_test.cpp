@@ -94,9 +94,9 @@ Network random_network(const Shape& shape, unsigned seed) {
 }
 
 SwitchTree measured(SimulatedRuler& ruler, int hosts, ProbeEffort effort = ProbeEffort::thorough) {
-    Result<SwitchTree> tree = measured_switches(ruler, numbered_names(hosts), effort);
-    EXPECT_TRUE(tree.ok()) << tree.status().message();
-    return tree.ok() ? std::move(*tree) : SwitchTree{};
+    Result<MeasuredTree> found = measured_switches(ruler, numbered_names(hosts), effort);
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    return found.ok() ? std::move(found->tree) : SwitchTree{};
 }
 
 /// Returns in how many of so many seeded runs the tree is found.
@@ -131,6 +131,38 @@ TEST(ProbeMeasured, QuickEffortFindsWhatRatesTellInAFewRounds) {
         EXPECT_LE(ruler.bulk_rounds, 30) << network.host_count() << " hosts";
     }
     EXPECT_GE(found(random_network({48, 4, 3, 0.6}, 5), moderate, 20, ProbeEffort::quick), 18);
+}
+
+/// Undisturbed counts the quick measurements that are undisturbed, and those of them that are
+/// right.
+struct Undisturbed {
+    int all = 0;
+    int right = 0;
+};
+
+Undisturbed undisturbed(const Network& network, double busy_chance) {
+    Undisturbed count;
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        SimulatedRuler ruler(network, {0.05, 0.01, busy_chance}, seed);
+        const auto found =
+            measured_switches(ruler, numbered_names(network.host_count()), ProbeEffort::quick);
+        EXPECT_TRUE(found.ok()) << found.status().message();
+        if (found->disturbed) continue;
+        ++count.all;
+        count.right += host_sets(found->tree) == host_sets(network) ? 1 : 0;
+    }
+    return count;
+}
+
+TEST(ProbeMeasured, BusyHostsAreMeasuredAgainOrTheTreeIsSaidToBeDisturbed) {
+    for (const Network& network : {lopsided(), deep(), star(5)}) {
+        for (const double busy_chance : {0.0, 0.1, 0.3}) {
+            const Undisturbed count = undisturbed(network, busy_chance);
+            EXPECT_GE(count.all, 98) << busy_chance;
+            EXPECT_GE(count.right, count.all * 95 / 100) << busy_chance;
+        }
+        EXPECT_LE(undisturbed(network, 0.97).all, 2);
+    }
 }
 
 TEST(ProbeMeasured, LatencyAloneIsEnough) {
@@ -222,7 +254,7 @@ TEST(ProbeMeasured, WhenTheTimeIsSpentTheTreeIsStillWholeAndSaysSo) {
 }
 
 class BrokenRuler : public Ruler {
-    Result<std::vector<double>> measure(Signal, std::span<const HostPair>) override {
+    Result<std::vector<Measured>> measure(Signal, std::span<const HostPair>) override {
         return Status(Code::transport, "the cable is gone");
     }
 };
@@ -230,7 +262,7 @@ class BrokenRuler : public Ruler {
 TEST(ProbeMeasured, WhatTheNetworkReportsIsTheError) {
     BrokenRuler ruler;
     for (const int hosts : {2, 20}) {
-        const Result<SwitchTree> tree =
+        const Result<MeasuredTree> tree =
             measured_switches(ruler, numbered_names(hosts), ProbeEffort::thorough);
         ASSERT_FALSE(tree.ok());
         EXPECT_EQ(tree.status().message(), "the cable is gone");

@@ -90,17 +90,18 @@ TEST_F(Probe, InSlicesAllRanksLearnTheSameAtTheSameTime) {
         ASSERT_TRUE(slices.ok()) << slices.status().message();
         for (int time = 0; time < 2; ++time) {
             ProbeSlices::Slice slice;
-            for (int count = 0; !slice.tree; ++count) {
+            for (int count = 0; !slice.tree && !slice.disturbed; ++count) {
                 ASSERT_LT(count, 1000);
                 auto next = (*slices)->measure(time == 0 ? 1 : 1'000'000'000);
                 ASSERT_TRUE(next.ok()) << next.status().message();
                 slice = std::move(*next);
             }
+            expect_same_everywhere(std::to_string(slice.took_ns));
+            expect_same_everywhere(slice.tree ? probe_cache_text(*slice.tree) : "disturbed");
+            if (slice.disturbed) continue;  // as this machine is busy
             EXPECT_FALSE(slice.tree->by_rank);
             EXPECT_EQ(slice.tree->hosts.size(), hosts(step).size());
             EXPECT_EQ(slice.tree->hosts.count("n0"), 1U);
-            expect_same_everywhere(probe_cache_text(*slice.tree));
-            expect_same_everywhere(std::to_string(slice.took_ns));
         }
     }
 }

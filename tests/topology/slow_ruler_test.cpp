@@ -30,14 +30,14 @@ TEST(SlowRuler, FindsTheSameWithABreakAfterEveryFewRounds) {
         for (const int rounds : {1, 2, 7}) {
             SimulatedRuler ruler(network, {0.05, 0.01}, 3);
             SlowRuler slow(ruler);
-            Result<SwitchTree> tree = Status(Code::internal, "not asked");
-            for (int slice = 0; !tree.ok(); ++slice) {
+            Result<MeasuredTree> found = Status(Code::internal, "not asked");
+            for (int slice = 0; !found.ok(); ++slice) {
                 ASSERT_LE(slice, alone.rounds);
                 EXPECT_EQ(slow.has_break(), slice > 0);
                 slow.start([left = rounds](Signal) mutable { return left-- > 0; });
-                tree = measured_switches(slow, names, effort);
+                found = measured_switches(slow, names, effort);
             }
-            EXPECT_EQ(probe_cache_text(*tree), probe_cache_text(*wanted));
+            EXPECT_EQ(probe_cache_text(found->tree), probe_cache_text(wanted->tree));
             EXPECT_EQ(ruler.rounds, alone.rounds);
             EXPECT_FALSE(slow.has_break());
         }
@@ -45,7 +45,7 @@ TEST(SlowRuler, FindsTheSameWithABreakAfterEveryFewRounds) {
 }
 
 class BrokenRuler : public Ruler {
-    Result<std::vector<double>> measure(Signal, std::span<const HostPair>) override {
+    Result<std::vector<Measured>> measure(Signal, std::span<const HostPair>) override {
         return Status(Code::transport, "the cable is gone");
     }
 };

@@ -18,13 +18,15 @@ constexpr double far_from = 1.5;  ///< times the best figure of either host of a
 
 struct Repeats {
     int least = 0;
-    int most = 0;
+    int most = 0;          ///< if the two smallest figures do not agree
+    int most_if_busy = 0;  ///< if hosts are too busy to measure undisturbed
 };
 /// Returns how often a pair is measured. A short message costs little, so more of them are sent.
 Repeats repeats_of(Signal signal, ProbeEffort effort) {
     if (effort == ProbeEffort::quick)
-        return signal == Signal::stream ? Repeats{1, 1} : Repeats{2, 6};
-    return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 15};
+        return signal == Signal::stream ? Repeats{1, 1, 12} : Repeats{2, 6, 12};
+    if (signal == Signal::stream) return {3, 3, 6};
+    return signal == Signal::latency ? Repeats{5, 11, 11} : Repeats{3, 15, 15};
 }
 
 /// Moves every pair to the first round that has neither of its hosts yet.
@@ -107,7 +109,7 @@ std::vector<std::vector<HostPair>> Figures::merged(Signal signal,
 Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
     std::vector<std::vector<HostPair>> rounds = merged(signal, groups);
     const Repeats repeats = repeats_of(signal, effort_);
-    for (int repeat = 0; repeat < repeats.most && !rounds.empty(); ++repeat) {
+    for (int repeat = 0; repeat < repeats.most_if_busy && !rounds.empty(); ++repeat) {
         if (repeat > 0) leave_out(rounds, signal, repeat >= repeats.least);
         for (const auto& round : rounds) {
             if (spent()) return {};
@@ -117,8 +119,8 @@ Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
     return {};
 }
 
-/// Leaves out far pairs once all regular repeats are done, or at once if there is no time to lose:
-/// the other pairs then share fewer rounds.
+/// Leaves out settled pairs once all regular repeats are done, and far ones at once if there is no
+/// time to lose: the other pairs then share fewer rounds.
 void Figures::leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signal,
                         bool all_due) const {
     const bool quick = effort_ == ProbeEffort::quick;
@@ -134,38 +136,49 @@ void Figures::leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signa
 bool Figures::is_far(Signal signal, HostPair pair) const {
     const Cost* cost = find(signal, pair.from, pair.to);
     const double near = std::max(best_of(signal, pair.from), best_of(signal, pair.to));
-    return cost != nullptr && cost->low > far_from * near;
+    return cost != nullptr && cost->calm > 0 && cost->low > far_from * near;
+}
+
+/// Disturbances only add time, so the smallest figures are no worse than the undisturbed ones.
+bool Figures::is_disturbed(Signal signal, HostPair pair) const {
+    const Cost* cost = find(signal, pair.from, pair.to);
+    return cost != nullptr && cost->calm < 2 && !is_far(signal, pair);
 }
 
 /// Returns whether the pair needs no further measurement. A far pair needs none, since how far it
 /// is does not matter: pairs that share links with others differ each time.
 bool Figures::settled(Signal signal, HostPair pair) const {
     const Cost* cost = find(signal, pair.from, pair.to);
-    return cost != nullptr && (cost->second <= settled_within * cost->low || is_far(signal, pair));
+    return cost != nullptr && !is_disturbed(signal, pair) &&
+           (cost->count >= repeats_of(signal, effort_).most ||
+            cost->second <= settled_within * cost->low || is_far(signal, pair));
 }
 
 Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
     if (reversed)
         for (HostPair& pair : pairs) std::swap(pair.from, pair.to);
-    const std::vector<double> figures = GRADCOLL_VALUE(ruler_.measure(signal, pairs));
+    const std::vector<Measured> measured = GRADCOLL_VALUE(ruler_.measure(signal, pairs));
     ++rounds_;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        const double figure = figures[i];
+        const double figure = measured[i].figure;
         if (!(figure > 0) || !std::isfinite(figure))
             return {Code::internal, fmt::format("probe: hosts {} and {} measured {}, which is no "
                                                 "positive figure",
                                                 pairs[i].from, pairs[i].to, figure)};
-        add(signal, pairs[i], figure);
+        add(signal, pairs[i], measured[i]);
     }
     return {};
 }
 
-void Figures::add(Signal signal, HostPair pair, double figure) {
+void Figures::add(Signal signal, HostPair pair, Measured measured) {
+    const double figure = measured.figure;
     const auto s = static_cast<std::size_t>(signal);
     Cost& cost =
         costs_[s].try_emplace(key(pair.from, pair.to), Cost{unknown, unknown}).first->second;
     cost.second = std::min(cost.second, std::max(cost.low, figure));
     cost.low = std::min(cost.low, figure);
+    ++cost.count;
+    if (!measured.disturbed) ++cost.calm;
     best_[s] = std::min(best_[s], figure);
     for (const int host : {pair.from, pair.to}) {
         double& best = best_of_[s][static_cast<std::size_t>(host)];
@@ -183,19 +196,37 @@ Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<
     std::vector<HostPair> pairs;
     for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
     std::vector<std::vector<double>> seen(groups.size());
-    for (int repeat = 0; repeat < repeats_of(Signal::stream, effort_).least && !spent(); ++repeat) {
-        const std::vector<double> costs = GRADCOLL_VALUE(ruler_.measure(Signal::stream, pairs));
+    const Repeats repeats = repeats_of(Signal::stream, effort_);
+    int calm = 0;
+    for (int repeat = 0; repeat < repeats.most_if_busy && calm < repeats.least && !spent();
+         ++repeat) {
+        const std::vector<Measured> measured =
+            GRADCOLL_VALUE(ruler_.measure(Signal::stream, pairs));
         ++rounds_;
-        auto cost = costs.begin();
+        const bool disturbed = std::any_of(measured.begin(), measured.end(),
+                                           [](const Measured& one) { return one.disturbed; });
+        if (!disturbed && calm++ == 0) seen.assign(groups.size(), {});
+        if (disturbed && calm > 0) continue;
+        auto one = measured.begin();
         for (std::size_t g = 0; g < groups.size(); ++g) {
             double sum = 0;
-            for (std::size_t i = 0; i < groups[g].size(); ++i) sum += 1 / *cost++;
+            for (std::size_t i = 0; i < groups[g].size(); ++i) sum += 1 / (one++)->figure;
             seen[g].push_back(sum);
         }
     }
+    has_disturbed_rates_ = has_disturbed_rates_ || calm == 0;
     std::vector<double> rates;
     for (auto& one : seen) rates.push_back(one.empty() ? 0 : median(std::move(one)));
     return rates;
+}
+
+bool Figures::has_disturbed() const {
+    const auto count = static_cast<std::uint64_t>(host_count_);
+    const auto& costs = costs_[static_cast<std::size_t>(Signal::bulk)];
+    return has_disturbed_rates_ || std::any_of(costs.begin(), costs.end(), [&](const auto& known) {
+               return is_disturbed(Signal::bulk, {static_cast<int>(known.first / count),
+                                                  static_cast<int>(known.first % count)});
+           });
 }
 
 const Cost* Figures::find(Signal signal, int a, int b) const {

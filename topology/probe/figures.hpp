@@ -27,6 +27,8 @@ Rounds one_by_one(std::span<const int> hosts);
 struct Cost {
     double low = 0;     ///< the smallest figure
     double second = 0;  ///< the second smallest
+    int count = 0;      ///< how many figures there are
+    int calm = 0;       ///< how many of them were taken undisturbed
 };
 
 /// Figures measures and remembers. A pair counts the same in both directions.
@@ -37,9 +39,9 @@ class Figures {
     /// Runs the rounds of all groups side by side: round i of every group at the same time. Groups
     /// have no host in common. Each round is run several times; all rounds are run before any is
     /// repeated, so that a disturbance does not meet the same pair each time, and the direction is
-    /// reversed each time. Pairs whose two smallest figures differ by more than a tenth are
-    /// measured some times more, unless they are far from each other anyway. Pairs that are known
-    /// are left out.
+    /// reversed each time. Pairs whose two smallest figures differ by more than a tenth, or that
+    /// have not been measured undisturbed twice, are measured some times more; once is enough if
+    /// they are far from each other anyway. Pairs that are known are left out.
     Status ask(Signal signal, std::span<const Rounds> groups);
 
     /// Forgets the pairs among these hosts, since they shared links with others when they were
@@ -47,8 +49,12 @@ class Figures {
     void forget(Signal signal, std::span<const int> hosts);
 
     /// Returns the GB/s that the pairs of each group carry together, while all groups send at once:
-    /// the median of several measurements. 0 (not known) if the time was spent before.
+    /// the median of several measurements, of undisturbed ones if there are any. 0 (not known) if
+    /// the time was spent before.
     Result<std::vector<double>> rates_together(std::span<const std::vector<HostPair>> groups);
+
+    /// Returns whether any figure of bulk or stream rests on disturbed measurements.
+    bool has_disturbed() const;
 
     /// Returns null if the pair has not been measured.
     const Cost* find(Signal signal, int a, int b) const;
@@ -70,14 +76,16 @@ class Figures {
     std::vector<std::vector<HostPair>> merged(Signal signal, std::span<const Rounds> groups) const;
     bool settled(Signal signal, HostPair pair) const;
     bool is_far(Signal signal, HostPair pair) const;
+    bool is_disturbed(Signal signal, HostPair pair) const;
     void leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signal, bool all_due) const;
     Status run(Signal signal, std::vector<HostPair> pairs, bool reversed);
-    void add(Signal signal, HostPair pair, double figure);
+    void add(Signal signal, HostPair pair, Measured measured);
 
     Ruler& ruler_;
     int host_count_;
     ProbeEffort effort_;
     int rounds_ = 0;
+    bool has_disturbed_rates_ = false;
     std::array<std::unordered_map<std::uint64_t, Cost>, signal_count> costs_;
     std::array<double, signal_count> best_;
     std::array<std::vector<double>, signal_count> best_of_;

@@ -53,8 +53,8 @@ SwitchTree switches_from(const Branches& branches, int root, const std::vector<U
 
 }  // namespace
 
-Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names,
-                                     ProbeEffort effort) {
+Result<MeasuredTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names,
+                                       ProbeEffort effort) {
     const auto count = static_cast<int>(host_names.size());
     Figures figures(ruler, count, effort);
     Branches branches(count);
@@ -69,7 +69,7 @@ Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> 
             "probe: the time for measuring was over before all was measured; what was not is side "
             "by "
             "side");
-    return tree;
+    return MeasuredTree{std::move(tree), figures.has_disturbed()};
 }
 
 }  // namespace gradcoll

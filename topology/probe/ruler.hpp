@@ -31,12 +31,20 @@ struct HostPair {
     int to = 0;
 };
 
+/// A Measured is the positive figure of one pair.
+struct Measured {
+    double figure = 0;
+    bool disturbed = false;  ///< whether a host was busy with something else meanwhile, so that the
+                             ///< figure may be too large
+};
+
 class Ruler {
   public:
     virtual ~Ruler() = default;
-    /// Measures all pairs at the same time; no host is in two of them. Returns one positive figure
-    /// for each pair, in their order. Errors: those of the network.
-    virtual Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) = 0;
+    /// Measures all pairs at the same time; no host is in two of them. Returns one figure for each
+    /// pair, in their order. Errors: those of the network.
+    virtual Result<std::vector<Measured>> measure(Signal signal,
+                                                  std::span<const HostPair> pairs) = 0;
     /// Returns whether the time for the whole measurement is over: what is known by then has to do.
     virtual bool spent() const { return false; }
 };

@@ -28,7 +28,7 @@ class SlowRuler : public Ruler {
     /// Returns whether the last failure of measure() was a break, and no error.
     bool has_break() const { return has_break_; }
 
-    Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override {
+    Result<std::vector<Measured>> measure(Signal signal, std::span<const HostPair> pairs) override {
         if (asked_ < answers_.size()) return answers_[asked_++];
         if (!goes_on_(signal)) {
             has_break_ = true;
@@ -45,7 +45,7 @@ class SlowRuler : public Ruler {
   private:
     Ruler& ruler_;
     std::function<bool(Signal)> goes_on_;
-    std::vector<std::vector<double>> answers_;
+    std::vector<std::vector<Measured>> answers_;
     std::size_t asked_ = 0;
     bool has_break_ = false;
 };

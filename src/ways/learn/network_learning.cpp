@@ -32,6 +32,10 @@ constexpr int proving_calls = 4;
 constexpr int proofs = 3;
 /// If so many calls have too few sizes that were there before, the tree is believed.
 constexpr int most_calls_to_prove = 64;
+/// A tree that seems so much slower is tried once.
+constexpr double much_slower_by = 1.5;
+/// After so many measurements for which hosts were too busy the next ones have time.
+constexpr int most_disturbed = 3;
 constexpr std::size_t least_hosts = 3;  ///< two hosts have but one way between them
 
 /// Returns the bytes that go over links: a compressed vector is taken for half as long.
@@ -80,6 +84,7 @@ void NetworkLearning::begin(const Tree& tree) {
     passes_ = timing_.begin(tree);
     usual_ = now_ = {};
     timed_bytes_ = window_ns_ = 0;
+    disturbed_ = 0;
     spent_ = {};
     if (passes_ > 0 && !(is_measured_ && hosts_.empty())) phase_ = Phase::timing;
 }
@@ -135,10 +140,12 @@ Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const 
 }
 
 Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
-    const double share = phase_ == Phase::watching && is_calm_ ? share_to_watch : share_to_learn;
+    const bool is_in_vain = disturbed_ >= most_disturbed;
+    const bool only_watches = (phase_ == Phase::watching && is_calm_) || is_in_vain;
+    const double share = only_watches ? share_to_watch : share_to_learn;
     const double allowed_ns = share * credit_ns_;
     ++calls_since_slice_;
-    const bool may_be_short = calls_since_slice_ >= calls_between_slices && share == share_to_learn;
+    const bool may_be_short = calls_since_slice_ >= calls_between_slices && !only_watches;
     if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
     calls_since_slice_ = 0;
     const std::uint64_t spent_before_ns = spent_.ns;
@@ -159,6 +166,8 @@ Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, 
         GRADCOLL_VALUE(slices_->measure(static_cast<std::uint64_t>(allowed_ns)));
     ++spent_.slices;
     spent_.ns += slice.took_ns;
+    if (slice.disturbed) ++disturbed_;
+    if (slice.tree) disturbed_ = 0;
     return std::move(slice.tree);
 }
 
@@ -193,7 +202,7 @@ Result<NetworkLearning::Advice> NetworkLearning::add_proof(MPI_Comm comm, const 
     if (calls_to_prove_ > 0 && --calls_left_ > 0) return Advice::keep;
     GRADCOLL_TRY(now_.agree(comm));
     const double slowness = now_.slowness_to(usual_).value_or(1);
-    if (slowness > slower_by && --proofs_left_ > 0) {
+    if (slowness > slower_by && slowness < much_slower_by && --proofs_left_ > 0) {
         calls_to_prove_ = proving_calls;
         return Advice::keep;
     }

@@ -101,6 +101,7 @@ class NetworkLearning {
     int calls_since_slice_ = 0;
     double window_ns_ = 0;  ///< time of the calls in now_
     bool is_calm_ = false;  ///< whether calls take as long as they did
+    int disturbed_ = 0;     ///< how many measurements in a row hosts were too busy for
     int calls_to_prove_ = 0;
     int proofs_left_ = 0;
     int calls_left_ = 0;  ///< most calls until proving ends, whatever sizes they have

@@ -165,15 +165,18 @@ class Probe {
         std::vector<std::string> names;
         for (const ProbeHost& host : hosts_) names.push_back(std::to_string(host.lowest_rank));
         const std::uint64_t start_ns = now_ns();
-        Result<SwitchTree> tree = measured_switches(ruler, names, options_.effort);
-        if (!tree.ok()) return tree;
-        tree->by_rank = true;
-        if (hosts_.size() < 2) return tree;
-        tree->notes.push_back(fmt::format("probe: measuring took {:.1f} s",
-                                          static_cast<double>(now_ns() - start_ns) / 1e9));
+        auto [tree, disturbed] = GRADCOLL_VALUE(measured_switches(ruler, names, options_.effort));
+        tree.by_rank = true;
+        if (hosts_.size() < 2) return std::move(tree);
+        tree.notes.push_back(fmt::format("probe: measuring took {:.1f} s",
+                                         static_cast<double>(now_ns() - start_ns) / 1e9));
+        if (disturbed)
+            tree.notes.emplace_back(
+                "probe: hosts were busy with something else while they measured: the tree may be "
+                "wrong");
         // An incomplete measurement should be repeated next time.
-        if (!ruler.spent()) cache.store(*tree);
-        return tree;
+        if (!ruler.spent()) cache.store(tree);
+        return std::move(tree);
     }
 
     Result<std::string> text_of(const Result<SwitchTree>& tree) const {

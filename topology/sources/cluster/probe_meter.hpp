@@ -40,14 +40,15 @@ class ProbeMeter {
 
     /// Returns the nanoseconds for each byte of a flow of messages, two of which are under way,
     /// each answered. They grow from 16 KiB to 1 MiB while their answers come fast. A rank that
-    /// loses its core meanwhile makes the time longer, hardly ever shorter.
-    Result<double> send_bulk(int peer) { return send_flow(peer, times_.bulk_ns); }
-    Result<double> send_stream(int peer) { return send_flow(peer, times_.stream_ns); }
+    /// loses its core for a millisecond meanwhile makes the time longer, hardly ever shorter: then
+    /// the figure is disturbed.
+    Result<Measured> send_bulk(int peer) { return send_flow(peer, times_.bulk_ns); }
+    Result<Measured> send_stream(int peer) { return send_flow(peer, times_.stream_ns); }
     /// Receives either kind of flow.
     Status receive_flow(int peer);
 
   private:
-    Result<double> send_flow(int peer, std::uint64_t counted_ns);
+    Result<Measured> send_flow(int peer, std::uint64_t counted_ns);
 
     MPI_Comm comm_;
     MeterTimes times_;

@@ -36,14 +36,14 @@ bool has_figure(Duty duty) {
     return duty == Duty::ping || duty == Duty::send_bulk || duty == Duty::send_stream;
 }
 
-Result<double> taken_figure(ProbeMeter& meter, Order order) {
-    if (order.duty == Duty::ping) return meter.ping(order.peer);
+Result<Measured> taken_figure(ProbeMeter& meter, Order order) {
+    if (order.duty == Duty::ping) return Measured{GRADCOLL_VALUE(meter.ping(order.peer))};
     return order.duty == Duty::send_bulk ? meter.send_bulk(order.peer)
                                          : meter.send_stream(order.peer);
 }
 
 /// Does what the order says; sets `figure` if the duty gives one.
-Status do_duty(ProbeMeter& meter, Order order, double& figure) {
+Status do_duty(ProbeMeter& meter, Order order, Measured& figure) {
     if (order.duty == Duty::answer_pings) return meter.answer_pings(order.peer);
     if (!has_figure(order.duty)) return meter.receive_flow(order.peer);
     figure = GRADCOLL_VALUE(taken_figure(meter, order));
@@ -64,8 +64,8 @@ bool MpiRuler::spent() const {
     return now_ns() > end_ns_;
 }
 
-Result<std::vector<double>> MpiRuler::measure(Signal signal, std::span<const HostPair> pairs) {
-    std::vector<double> figures(pairs.size(), 0);
+Result<std::vector<Measured>> MpiRuler::measure(Signal signal, std::span<const HostPair> pairs) {
+    std::vector<Measured> figures(pairs.size());
     GRADCOLL_TRY(give_orders(signal, pairs));
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         const int from = rank_of(pairs[i].from);
@@ -88,14 +88,14 @@ Status MpiRuler::give_orders(Signal signal, std::span<const HostPair> pairs) con
     return {};
 }
 
-Status MpiRuler::collect(std::span<const HostPair> pairs, std::vector<double>& figures) const {
+Status MpiRuler::collect(std::span<const HostPair> pairs, std::vector<Measured>& figures) const {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         const int from = rank_of(pairs[i].from);
         if (from == 0) continue;
         MPI_Request request = MPI_REQUEST_NULL;
-        GRADCOLL_TRY(
-            from_mpi(PMPI_Irecv(&figures[i], 1, MPI_DOUBLE, from, report_tag, comm_, &request),
-                     "MPI_Irecv"));
+        GRADCOLL_TRY(from_mpi(
+            PMPI_Irecv(&figures[i], sizeof(Measured), MPI_BYTE, from, report_tag, comm_, &request),
+            "MPI_Irecv"));
         GRADCOLL_TRY(wait_gently(request));
     }
     return {};
@@ -119,11 +119,11 @@ Status obey_probe(MPI_Comm comm, ProbeEffort effort) {
             PMPI_Irecv(&order, sizeof order, MPI_BYTE, 0, order_tag, comm, &request), "MPI_Irecv"));
         GRADCOLL_TRY(wait_gently(request));
         if (order.duty == Duty::leave) return {};
-        double figure = 0;
+        Measured figure;
         GRADCOLL_TRY(do_duty(meter, order, figure));
         if (has_figure(order.duty))
-            GRADCOLL_TRY(
-                from_mpi(PMPI_Send(&figure, 1, MPI_DOUBLE, 0, report_tag, comm), "MPI_Send"));
+            GRADCOLL_TRY(from_mpi(PMPI_Send(&figure, sizeof figure, MPI_BYTE, 0, report_tag, comm),
+                                  "MPI_Send"));
     }
 }
 

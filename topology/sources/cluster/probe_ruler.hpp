@@ -18,14 +18,14 @@ class MpiRuler : public Ruler {
   public:
     MpiRuler(MPI_Comm comm, std::vector<int> ranks, ProbeEffort effort, std::uint64_t limit_ns);
 
-    Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override;
+    Result<std::vector<Measured>> measure(Signal signal, std::span<const HostPair> pairs) override;
     bool spent() const override;
     /// Ends obey_probe() on the others. Must be called once, whatever happened before.
     Status dismiss() const;
 
   private:
     Status give_orders(Signal signal, std::span<const HostPair> pairs) const;
-    Status collect(std::span<const HostPair> pairs, std::vector<double>& figures) const;
+    Status collect(std::span<const HostPair> pairs, std::vector<Measured>& figures) const;
     int rank_of(int host) const { return ranks_[static_cast<std::size_t>(host)]; }
 
     MPI_Comm comm_;

@@ -37,7 +37,12 @@ class SliceTime {
 };
 
 /// News is what all ranks learn of a slice.
-enum class News : std::uint64_t { a_break, tree, trouble };
+enum class News : std::uint64_t { a_break, tree, disturbed, trouble };
+
+News news_of(const Result<MeasuredTree>& measured, bool has_break) {
+    if (measured.ok()) return measured->disturbed ? News::disturbed : News::tree;
+    return has_break ? News::a_break : News::trouble;
+}
 
 }  // namespace
 
@@ -68,12 +73,12 @@ void ProbeSlices::begin_anew() {
     slow_ = std::make_unique<SlowRuler>(*ruler_);
 }
 
-Result<SwitchTree> ProbeSlices::on_rank_0(std::uint64_t allowed_ns) {
+Result<MeasuredTree> ProbeSlices::on_rank_0(std::uint64_t allowed_ns) {
     SliceTime time(allowed_ns);
     slow_->start([&](Signal) { return time.has_another_round(); });
-    Result<SwitchTree> tree = measured_switches(*slow_, names_, effort);
+    Result<MeasuredTree> measured = measured_switches(*slow_, names_, effort);
     GRADCOLL_TRY(ruler_->dismiss());
-    return tree;
+    return measured;
 }
 
 Result<ProbeSlices::Slice> ProbeSlices::measure(std::uint64_t allowed_ns) {
@@ -81,12 +86,11 @@ Result<ProbeSlices::Slice> ProbeSlices::measure(std::uint64_t allowed_ns) {
     std::array<std::uint64_t, 2> told{};  // News, nanoseconds
     std::string text;
     if (rank_ == 0) {
-        const Result<SwitchTree> tree = on_rank_0(allowed_ns);
-        const bool has_break = !tree.ok() && slow_->has_break();
-        const News news = tree.ok() ? News::tree : has_break ? News::a_break : News::trouble;
+        const Result<MeasuredTree> measured = on_rank_0(allowed_ns);
+        const News news = news_of(measured, slow_->has_break());
         told = {static_cast<std::uint64_t>(news), now_ns() - begin_ns};
-        if (tree.ok()) text = probe_cache_text(*tree);
-        if (news == News::trouble) text = tree.status().message();
+        if (news == News::tree) text = probe_cache_text(measured->tree);
+        if (news == News::trouble) text = measured.status().message();
         if (news != News::a_break) begin_anew();
     } else if (measures_) {
         GRADCOLL_TRY(obey_probe(comm_.handle, effort));
@@ -97,10 +101,12 @@ Result<ProbeSlices::Slice> ProbeSlices::measure(std::uint64_t allowed_ns) {
                                       comm_.handle, &request),
                           "MPI_Ibcast"));
     GRADCOLL_TRY(wait_gently(request));
+    const auto news = static_cast<News>(told[0]);
     Slice slice{told[1]};
-    if (told[0] == static_cast<std::uint64_t>(News::a_break)) return slice;
+    slice.disturbed = news == News::disturbed;
+    if (news == News::a_break || slice.disturbed) return slice;
     GRADCOLL_TRY(share_bytes(comm_.handle, text));
-    if (told[0] == static_cast<std::uint64_t>(News::trouble))
+    if (news == News::trouble)
         return Status(Code::transport, "measuring between hosts failed: " + text);
     slice.tree = GRADCOLL_VALUE(switches_from_probe_cache(text));
     return slice;

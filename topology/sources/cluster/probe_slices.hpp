@@ -11,6 +11,7 @@
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 #include "fabric/switch_tree.hpp"
+#include "topology/probe/measured_switches.hpp"
 #include "topology/probe/slow_ruler.hpp"
 #include "topology/sources/cluster/probe.hpp"
 #include "topology/sources/cluster/probe_ruler.hpp"
@@ -29,6 +30,7 @@ class ProbeSlices {
     struct Slice {
         std::uint64_t took_ns = 0;         ///< rank 0's time
         std::optional<SwitchTree> tree{};  ///< set if this was the last slice; hosts by name
+        bool disturbed = false;  ///< the last slice is over, but hosts were too busy to measure
     };
     /// Runs the measurement for about this long, at least one round: a few milliseconds. After the
     /// last slice it starts again. Collective. Errors: those of MPI, and of what rank 0 made of the
@@ -37,7 +39,7 @@ class ProbeSlices {
 
   private:
     ProbeSlices(OwnedComm comm, int rank, std::vector<ProbeHost> hosts);
-    Result<SwitchTree> on_rank_0(std::uint64_t allowed_ns);
+    Result<MeasuredTree> on_rank_0(std::uint64_t allowed_ns);
     void begin_anew();
 
     OwnedComm comm_;
