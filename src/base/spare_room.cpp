@@ -15,16 +15,22 @@ namespace {
 
 constexpr std::size_t ample_bytes = std::size_t{256} << 10;
 
-/// Returns whether there is room. A stack that cannot be found out is ample.
-bool has_room() {
+/// Returns the lowest address of this thread's stack; 0 if it cannot be found out.
+std::uintptr_t found_end_of_stack() {
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return true;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
     void* lowest = nullptr;
     std::size_t size_bytes = 0;
     const bool is_known = pthread_attr_getstack(&attributes, &lowest, &size_bytes) == 0;
     pthread_attr_destroy(&attributes);
-    const auto here = reinterpret_cast<std::uintptr_t>(&attributes);
-    return !is_known || here - reinterpret_cast<std::uintptr_t>(lowest) >= ample_bytes;
+    return is_known ? reinterpret_cast<std::uintptr_t>(lowest) : 0;
+}
+
+/// Returns whether there is room. A stack that cannot be found out is ample. Each thread asks once:
+/// of a program's first thread the C library reads all that /proc says of its memory.
+bool has_room() {
+    thread_local const std::uintptr_t end = found_end_of_stack();
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - end >= ample_bytes;
 }
 
 /// This is enough for a communicator's tree, plans and scratch memory of a few ranks, with room to
