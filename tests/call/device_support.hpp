@@ -1,47 +1,13 @@
 // Buffers in memory of a device (the emulated one, which the CPU cannot touch).
 #pragma once
 
-#include <sched.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 
 #include "api/api_support.hpp"
 #include "support/device_of_plugin.hpp"
 
 namespace gradcoll::test {
-
-/// OnDevice holds bytes in device memory, moved by a stream of their own.
-class OnDevice {
-  public:
-    explicit OnDevice(const std::vector<std::byte>& content) : size_(content.size()) {
-        memory_ = device().allocate(size_ + 1).value();
-        move(memory_, content.data());
-    }
-    ~OnDevice() { device().release(memory_); }
-    OnDevice(const OnDevice&) = delete;
-    OnDevice& operator=(const OnDevice&) = delete;
-
-    void* data() const { return memory_; }
-    std::vector<std::byte> content() const {
-        std::vector<std::byte> out(size_);
-        move(out.data(), memory_);
-        return out;
-    }
-
-  private:
-    void move(void* to, const void* from) const {
-        auto stream = std::move(device().make_stream()).value();
-        auto mark = std::move(device().make_mark()).value();
-        ASSERT_TRUE(stream->copy(to, from, size_).ok());
-        ASSERT_TRUE(stream->record(*mark).ok());
-        while (!mark->passed().value()) sched_yield();
-    }
-
-    std::size_t size_;
-    void* memory_ = nullptr;
-};
 
 /// Buffer is a buffer of one rank, on the host or on the device.
 class Buffer {

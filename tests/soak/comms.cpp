@@ -24,6 +24,16 @@ constexpr std::array<Shape, parts> shapes{{
     {"alone", [](int rank, int) { return rank; }, false},
 }};
 
+}  // namespace
+
+void must(int code, const std::string& what) {
+    if (code == MPI_SUCCESS) return;
+    char text[GC_MAX_ERROR_STRING];
+    GC_Error_string(code, text, nullptr);
+    fmt::print(stderr, "soak: {} failed: {}\n", what, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 std::vector<std::string> exchange_names() {
     std::vector<std::string> names;
     int size = 0;
@@ -50,14 +60,11 @@ Comm described(MPI_Comm handle, std::string what) {
     return comm;
 }
 
-}  // namespace
-
-void must(int code, const std::string& what) {
-    if (code == MPI_SUCCESS) return;
-    char text[GC_MAX_ERROR_STRING];
-    GC_Error_string(code, text, nullptr);
-    fmt::print(stderr, "soak: {} failed: {}\n", what, text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+void set_option(Comm& comm, const char* key, const std::string& value) {
+    must(GC_Comm_set_option(comm.handle, key, value.c_str()),
+         fmt::format("{}={} on {}", key, value, comm.what));
+    comm.what += fmt::format(", {}={}", key, value);
+    comm.attached = true;
 }
 
 Comms::Comms(Dice& dice, std::string codec)
@@ -95,31 +102,24 @@ void Comms::remake(std::size_t slot, Dice& dice) {
     make(slot, dice);
 }
 
-void Comms::set(Comm& comm, const char* key, const std::string& value) {
-    must(GC_Comm_set_option(comm.handle, key, value.c_str()),
-         fmt::format("{}={} on {}", key, value, comm.what));
-    comm.what += fmt::format(", {}={}", key, value);
-    comm.attached = true;
-}
-
 void Comms::set_anew(std::size_t slot, Dice& dice) {
     Comm& comm = comms_[slot];
     comm.what = comm.what.substr(0, comm.what.find(", gc_"));
     Dice of_group(dice.bits() + static_cast<std::uint64_t>(comm.world_ranks.front()));
-    set(comm, "gc_topology", rolled_tree(of_group, comms_[0].size()));
-    set(comm, "gc_exchange", of_group.any_of(exchanges_));
+    set_option(comm, "gc_topology", rolled_tree(of_group, comms_[0].size()));
+    set_option(comm, "gc_exchange", of_group.any_of(exchanges_));
     static const std::vector<std::string> chunks{"auto", "0", "1K", "8K", "64K"};
-    set(comm, "gc_chunk_bytes", of_group.any_of(chunks));
-    set(comm, "gc_chunks_in_flight", std::to_string(1 + of_group.below(16)));
+    set_option(comm, "gc_chunk_bytes", of_group.any_of(chunks));
+    set_option(comm, "gc_chunks_in_flight", std::to_string(1 + of_group.below(16)));
     static const std::vector<std::string> shortest{"0", "0", "0", "4K", "256K"};
-    set(comm, "gc_tree_min_bytes", of_group.any_of(shortest));
+    set_option(comm, "gc_tree_min_bytes", of_group.any_of(shortest));
     static const std::vector<std::string> checks{"off", "off", "off",       "off",
                                                  "off", "sum", "local+sum", "collective"};
-    set(comm, "gc_check", of_group.any_of(checks));
-    set(comm, "gc_fault", of_group.once_in(4) ? "survive" : "report");
+    set_option(comm, "gc_check", of_group.any_of(checks));
+    set_option(comm, "gc_fault", of_group.once_in(4) ? "survive" : "report");
     if (codec_ == "exact") return;
-    set(comm, "gc_codec", codec_);
-    set(comm, "gc_compress_bytes", of_group.once_in(2) ? "0" : "2K");
+    set_option(comm, "gc_codec", codec_);
+    set_option(comm, "gc_compress_bytes", of_group.once_in(2) ? "0" : "2K");
 }
 
 void Comms::add_counts(const Comm& comm) {

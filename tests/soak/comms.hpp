@@ -24,6 +24,14 @@ struct Comm {
     int size() const { return static_cast<int>(world_ranks.size()); }
 };
 
+/// Ends the program if an MPI call failed.
+void must(int code, const std::string& what);
+std::vector<std::string> exchange_names();
+/// Returns what there is to know of a communicator. Collective.
+Comm described(MPI_Comm handle, std::string what);
+/// Sets an option, and adds it to `comm.what`. Collective.
+void set_option(Comm& comm, const char* key, const std::string& value);
+
 /// Counts are what the library counted on all communicators, the freed ones included.
 struct Counts {
     unsigned long long tree = 0, compressed = 0, passed = 0;
@@ -49,7 +57,6 @@ class Comms {
 
   private:
     void make(std::size_t slot, Dice& dice);
-    void set(Comm& comm, const char* key, const std::string& value);
     void add_counts(const Comm& comm);
 
     std::string codec_;
@@ -57,8 +64,5 @@ class Comms {
     std::array<Comm, slots> comms_;
     Counts freed_;
 };
-
-/// Ends the program if an MPI call failed.
-void must(int code, const std::string& what);
 
 }  // namespace gradcoll::soak

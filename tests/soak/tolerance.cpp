@@ -8,15 +8,12 @@
 #include <gradcoll.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "command_line/option_parser.hpp"
-#include "reduce/half.hpp"
 #include "reduce/widen.hpp"
-#include "soak/dice.hpp"
+#include "soak/hard_numbers.hpp"
 
 namespace gradcoll::soak {
 namespace {
@@ -24,103 +21,6 @@ namespace {
 struct Options {
     std::uint64_t elements = 20'000'000;
     std::uint64_t seed = 1;
-};
-
-std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
-/// Returns a number from 0 to 1.
-double part(std::uint64_t bits) {
-    return static_cast<double>(bits >> 11) * 0x1p-53;
-}
-
-/// Numbers are those of one call: every rank can compute those of all.
-struct Numbers {
-    std::uint64_t seed = 0;
-    int kind = 0;
-    int ranks = 1;
-    double scale = 1;
-    double largest = 1;  ///< largest number of the type
-
-    static constexpr int kinds = 11;
-
-    double of(int rank, std::uint64_t index) const {
-        const std::uint64_t bits = mixed(seed + index * 0x9e3779b97f4a7c15U +
-                                         static_cast<std::uint64_t>(rank) * 0xd1b54a32d192ed03U);
-        const double u = part(bits), even = 2 * u - 1;
-        const std::uint64_t alike = mixed(seed ^ (index + 1));  // the same on all ranks
-        const double sign = rank % 2 == 0 ? 1 : -1;
-        switch (kind) {
-            case 0:
-                return scale * even;
-            case 1:  // nearly normal
-                return scale * (even + part(mixed(bits)) + part(mixed(bits + 1)) - 1);
-            case 2:  // large ones that cancel
-                return scale * (sign * 1e4 * (1 + part(alike)) + even);
-            case 3:  // few far out
-                return scale * even * (mixed(bits) % 5000 == 0 ? 1e5 : 1);
-            case 4:  // of all sizes
-                return even * std::pow(largest, 1.6 * part(mixed(bits)) - 0.8);
-            case 5:  // the same everywhere
-                return scale * (0.1 + rank);
-            case 6:  // whole numbers
-                return std::floor(1000 * even);
-            case 7:  // near the end of the type, some of them cancelling
-                return largest * (alike % 3 == 0 ? sign * 0.9 : (0.2 + 0.79 * u) / ranks);
-            case 8:  // down to the smallest
-                return even * std::pow(2.0, -130 - 20 * part(mixed(bits)));
-            case 9:  // mostly zeros, of both signs
-                return mixed(bits) % 10 == 0 ? scale * even : even < 0 ? -0.0 : 0.0;
-            default:  // some that are none
-                if (mixed(bits) % 3000 == 0) return bits % 3 == 0 ? NAN : sign * HUGE_VAL;
-                return scale * even;
-        }
-    }
-};
-
-/// A Kind is a type of elements: how a number is stored, and what an element means.
-struct Kind {
-    const char* name;
-    MPI_Datatype datatype;
-    ElementType type;
-
-    void store(double value, std::byte* to) const {
-        const auto put = [to](auto bits) { std::memcpy(to, &bits, sizeof bits); };
-        const auto narrow = static_cast<float>(value);
-        switch (type) {
-            case ElementType::f16:
-                return put(f16_from_float(narrow));
-            case ElementType::bf16:
-                return put(bf16_from_float(narrow));
-            case ElementType::f64:
-                return put(value);
-            default:
-                return put(narrow);
-        }
-    }
-    double load(const std::byte* from) const {
-        const auto got = [from](auto bits) {
-            std::memcpy(&bits, from, sizeof bits);
-            return bits;
-        };
-        switch (type) {
-            case ElementType::f16:
-                return float_from_f16(got(std::uint16_t{}));
-            case ElementType::bf16:
-                return float_from_bf16(got(std::uint16_t{}));
-            case ElementType::f64:
-                return got(double{});
-            default:
-                return got(float{});
-        }
-    }
-    double as_element(double value) const {
-        std::byte room[8];
-        store(value, room);
-        return load(room);
-    }
 };
 
 using Exact = __float128;
@@ -180,7 +80,7 @@ class ToleranceSoak {
     }
 
     void one_call() {
-        const Kind& kind = kinds_[dice_.below(std::size(kinds_))];
+        const Element& kind = all_elements_.any_of(dice_);
         numbers_ = {.seed = dice_.bits(),
                     .kind = static_cast<int>(dice_.below(Numbers::kinds)),
                     .ranks = ranks_,
@@ -313,13 +213,10 @@ class ToleranceSoak {
 
     Options options_;
     Dice dice_;
-    const Kind kinds_[4] = {{"fp16", GC_Type_float16(), ElementType::f16},
-                            {"bf16", GC_Type_bfloat16(), ElementType::bf16},
-                            {"fp32", MPI_FLOAT, ElementType::f32},
-                            {"fp64", MPI_DOUBLE, ElementType::f64}};
+    Elements all_elements_;
     int ranks_ = 1, rank_ = 0;
     MPI_Comm comm_ = MPI_COMM_NULL;
-    const Kind* kind_ = nullptr;
+    const Element* kind_ = nullptr;
     Numbers numbers_;
     std::string tolerance_;
     int form_ = 0;

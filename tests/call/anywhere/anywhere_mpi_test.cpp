@@ -1,10 +1,8 @@
 // gc_reproducible=anywhere: the same bits on every tree, exchange, chunk size and order of ranks,
 // in one host's memory and over messages, and those of the sum that one rank makes of all vectors.
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <memory>
-#include <random>
 
 #include "call/anywhere/contributions.hpp"
 
@@ -138,53 +136,6 @@ TEST(Anywhere, MinimaAndMaximaDoNotDependOnTheOrder) {
             EXPECT_EQ(least[2], -1.5F);
             EXPECT_EQ(most[2], static_cast<float>(comm->size()) - 2.5F);
         }
-}
-
-/// Makes one sum of a random length at a random place of memory, and in a random order of ranks.
-template <class T>
-void expect_random_sum(const PlainComm& comm, std::mt19937_64& random) {
-    const auto data = static_cast<Data>(random() % 4);
-    const std::size_t count = random() % 8 == 0 ? 1 + random() % 6000 : 1 + random() % 600;
-    const auto first = static_cast<int>(random() % 1000);
-    const std::size_t shift = random() % 3;
-    std::vector<std::vector<T>> inputs;
-    std::vector<const void*> sources;
-    for (int i = 0; i < comm.size(); ++i) inputs.push_back(vector_of<T>(data, first + i, count));
-    for (const auto& input : inputs) sources.push_back(input.data());
-    std::vector<T> right(count), buffer(count + shift);
-    reduce_many(grid_reducer(type_of<T>), sources, right.data(), count, false);
-    const auto turn = static_cast<int>(random() % 5);
-    const auto mine = static_cast<std::size_t>((comm.rank() + turn) % comm.size());
-    ASSERT_EQ(GC_Allreduce(inputs[mine].data(), buffer.data() + shift, static_cast<int>(count),
-                           datatype_of<T>(), MPI_SUM, comm),
-              MPI_SUCCESS);
-    ASSERT_EQ(std::memcmp(buffer.data() + shift, right.data(), count * sizeof(T)), 0)
-        << "data " << static_cast<int>(data) << ", count " << count;
-}
-
-/// GC_TEST_CASES says how many.
-TEST(Anywhere, RandomSumsOnRandomTrees) {
-    const char* const wanted = std::getenv("GC_TEST_CASES");
-    const int cases = wanted != nullptr ? std::atoi(wanted) : 200;
-    std::vector<std::unique_ptr<OwnComm>> comms;
-    comms.push_back(std::make_unique<OwnComm>());
-    int number = 0;
-    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
-        comms.push_back(std::make_unique<OwnComm>(tree));
-        const char* const exchanges[] = {"auto", "direct", "ring", "recursive"};
-        const char* const chunks[] = {"auto", "1K", "4K"};
-        comms.back()->set("gc_exchange", exchanges[number % 4]);
-        comms.back()->set("gc_chunk_bytes", chunks[number++ % 3]);
-    }
-    for (const auto& comm : comms) comm->set("gc_reproducible", "anywhere");
-    std::mt19937_64 random(99);
-    for (int i = 0; i < cases && !testing::Test::HasFatalFailure(); ++i) {
-        const OwnComm& comm = *comms[random() % comms.size()];
-        if (random() % 2 == 0)
-            expect_random_sum<float>(comm, random);
-        else
-            expect_random_sum<double>(comm, random);
-    }
 }
 
 TEST(Anywhere, IntegersAreAddedAsEver) {
