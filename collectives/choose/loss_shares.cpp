@@ -3,7 +3,8 @@
 //
 // If each encoding had one of m parts with equal shares, one that gets k of n parts takes log2(k m
 // / n) bits a value less. So the links that are busy longest are done sooner, and all others later:
-// as long as those do not become the busiest, the call is done sooner.
+// as long as those do not become the busiest, the call is done sooner. The way down crosses all of
+// them in one encoding, however many the way up has: so it may get more than these.
 #include "collectives/choose/policy.hpp"
 
 #include <algorithm>
@@ -96,17 +97,17 @@ class SharedLoss {
     std::int64_t equal_parts_;
 };
 
-/// Returns the codec with these parts, or itself if it cannot have them.
+/// Returns the codec, which has one part, with these parts, or itself if it cannot have them.
 CodecId with_parts(CodecId codec, int parts) {
-    if (!shortens_with_tolerance(codec)) return codec;
+    if (parts == 1 || !shortens_with_tolerance(codec)) return codec;
     const Result<CodecId> dealt = with_loss_parts(codec, parts);
     return dealt.ok() ? *dealt : codec;
 }
 
 /// Gives parts to the busiest exchanges, and to the way down, which crosses all links.
-PlanSpec with_parts_at(const Tree& tree, PlanSpec spec, const std::vector<char>& busiest,
-                       int parts) {
-    spec.down_codec = with_parts(spec.down_codec, parts);
+PlanSpec with_parts_at(const Tree& tree, PlanSpec spec, const std::vector<char>& busiest, int parts,
+                       int parts_down) {
+    spec.down_codec = with_parts(spec.down_codec, parts_down);
     std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
     for (const int vertex : tree.inner_vertices()) {
         VertexChoice& choice = choices[at(vertex)];
@@ -137,12 +138,17 @@ void deal_out_loss(const Tree& tree, const Tuning& tuning, PlanSpec& spec) {
     const std::vector<char> busiest = loss.busiest_exchanges();
     double least_us = (1 - least_gain_of_dealing) * loss.busiest_us(spec);
     PlanSpec best = spec;
-    for (const int parts : loss_part_choices) {
-        PlanSpec dealt = with_parts_at(tree, spec, busiest, parts);
+    const auto consider = [&](int parts, int parts_down) {
+        PlanSpec dealt = with_parts_at(tree, spec, busiest, parts, parts_down);
         const double us = loss.busiest_us(dealt);
-        if (us >= least_us) continue;
+        if (us >= least_us) return;
         least_us = us;
         best = std::move(dealt);
+    };
+    for (const int parts_down : loss_part_choices) {
+        consider(1, parts_down);
+        for (const int parts : loss_part_choices)
+            if (parts <= parts_down) consider(parts, parts_down);
     }
     spec = std::move(best);
 }

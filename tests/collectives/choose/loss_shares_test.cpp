@@ -50,9 +50,21 @@ TEST(LossShares, WhatCrossesTheBusiestLinksMayLoseMore) {
 }
 
 TEST(LossShares, AreEqualWhereAllCrossTheBusiestLinks) {
-    for (const Tree& tree :
-         {switches({1, 1}, 0, 0.125), switches({3, 3}, 12.5, 0.125), Tree::flat(4)})
+    for (const Tree& tree : {switches({1, 1}, 0, 0.125), Tree::flat(4)})
         EXPECT_EQ(loss_parts_of(tree, decided(tree, {CodecId::bound})).largest, 1);
+}
+
+/// All encodings cross the same links, and the way down has one where the way up has many.
+TEST(LossShares, TheWayDownMayLoseMoreThanManyEncodingsBeforeIt) {
+    for (const auto& [sizes, down] : {std::pair{std::vector{3, 3}, 4}, {std::vector{8, 8}, 8}}) {
+        const Tree tree = switches(sizes, 12.5, 0.125);
+        const PlanSpec spec = decided(tree, {CodecId::bound});
+        EXPECT_EQ(spec.choices.of(0).codec, CodecId::bound);
+        EXPECT_EQ(loss_parts_of(spec.down_codec), down);
+        const std::vector<Plan> plans = plans_of(tree, spec);
+        EXPECT_EQ(verify(tree, plans).message(), "");
+        EXPECT_EQ(plans.front().loss_parts, (LossParts{tree.rank_count() - 1 + down, down}));
+    }
 }
 
 TEST(LossShares, OfTheUsersStayAndOtherCodecsHaveNone) {
