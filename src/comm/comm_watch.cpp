@@ -62,7 +62,10 @@ std::uint64_t fault_seconds() {
 /// Waits go on for an eighth of what they may: the rest is for telling others, and for what the MPI
 /// library has to give back.
 CommWatch::CommWatch(MPI_Comm comm, int rank, const std::vector<ProcessName>& names)
-    : PeerWatch(fault_seconds() * 1'000'000'000 / 8),
+    : PeerWatch(fault_seconds() * 1'000'000'000 / 8,
+                ulfm().can_shrink()
+                    ? "the communicator can only be shrunk (GC_Comm_shrink) or freed"
+                    : "the communicator can only be freed"),
       comm_(comm),
       rank_(rank),
       rank_count_(static_cast<int>(names.size())) {
@@ -91,12 +94,13 @@ bool CommWatch::may_call_mpi() const {
     return all_threads_may_call_ || (PMPI_Is_thread_main(&is_main) == MPI_SUCCESS && is_main != 0);
 }
 
-/// Returns which ranks have died.
+/// Returns which ranks have died that nobody has told of.
 std::vector<int> CommWatch::look_at_processes() {
     std::vector<int> ranks;
     if (descriptors_.empty() || poll(descriptors_.data(), descriptors_.size(), 0) <= 0) return {};
     for (std::size_t i = 0; i < descriptors_.size(); ++i)
-        if ((descriptors_[i].revents & POLLIN) != 0) ranks.push_back(watched_[i]);
+        if ((descriptors_[i].revents & POLLIN) != 0 && !knows_of(watched_[i]))
+            ranks.push_back(watched_[i]);
     return ranks;
 }
 
@@ -114,12 +118,12 @@ void CommWatch::look() {
         std::atomic_flag& flag;
         ~Turn() { flag.clear(std::memory_order_release); }
     } const turn{is_looked_at_};
-    if (!has_fault()) look_alone();
+    look_alone();
 }
 
 void CommWatch::look_alone() {
     if (const std::vector<int> dead = look_at_processes(); !dead.empty()) {
-        note(dead.front(), have_died(dead));
+        note(dead, have_died(dead));
         if (may_call_mpi()) tell_others(dead.front());
     } else if (!sees_all_ && may_call_mpi()) {
         hear();
@@ -146,10 +150,12 @@ void CommWatch::hear() {
     if (code != MPI_SUCCESS) {
         const Status failure = from_mpi(code, "MPI_Iprobe");
         if (failure.code() != Code::peer_died) return;
-        const std::vector<int> dead = failed_as_mpi_says(comm_);
-        note(dead.empty() ? -1 : dead.front(),
-             dead.empty() ? "a rank has died, as the MPI library says: " + failure.message()
-                          : have_died(dead) + ", as the MPI library says");
+        std::vector<int> dead = failed_as_mpi_says(comm_);
+        std::erase_if(dead, [this](int rank) { return knows_of(rank); });
+        if (!dead.empty())
+            note(dead, have_died(dead) + ", as the MPI library says");
+        else if (!has_fault())
+            note(-1, "a rank has died, as the MPI library says: " + failure.message());
         return;
     }
     if (found == 0) return;

@@ -127,10 +127,13 @@ std::uint64_t Verdicts::take_number() {
     return taken_++;
 }
 
-/// Takes note that nobody votes after the sum `last`, as a death is known.
+/// Takes note that nobody votes after the sum `last`.
 void Verdicts::end_with(std::uint64_t last) {
     over_from_ = std::min(over_from_, last + 1);
-    if (peers_->has_fault()) return;
+}
+
+/// Looks for the death that other ranks know of.
+void Verdicts::learn_of_death() {
     peers_->look();
     if (!peers_->has_fault()) peers_->note(-1, "a rank has died or left, as other ranks say");
 }
@@ -138,7 +141,7 @@ void Verdicts::end_with(std::uint64_t last) {
 Status Verdicts::not_made() const {
     Status death = peers_->fault();
     if (!death.ok()) return death;
-    return {Code::peer_failed, "the sum was not made: another rank failed in it"};
+    return {Code::peer_failed, "the sum was not made: a rank has failed in it, or makes no more"};
 }
 
 /// Gives a vote on the sum whose turn it is, and returns whether there is an answer, which ends its
@@ -150,7 +153,10 @@ bool Verdicts::has_answer(unsigned& answer, unsigned vote) {
     if (!found) return false;
     answer = *found;
     is_cast_ = false;
-    if ((answer & Vote::goes_on) == 0) end_with(asked_);
+    if ((answer & Vote::goes_on) == 0) {
+        end_with(asked_);
+        learn_of_death();
+    }
     ++asked_;
     return true;
 }

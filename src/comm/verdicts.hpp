@@ -49,6 +49,7 @@ class Verdicts {
     void answer_given_up();
     bool has_answer(unsigned& answer, unsigned vote);
     void end_with(std::uint64_t last);
+    void learn_of_death();
     Status not_made() const;
     void rest(std::uint64_t number);
 

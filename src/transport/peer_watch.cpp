@@ -22,9 +22,10 @@ bool may_follow_from_death(Code code) {
 
 Status PeerWatch::fault(const std::string& where) const {
     if (!has_fault()) return {};
-    return {Code::peer_died, where.empty() ? text_ + "; the communicator can only be freed"
-                                           : text_ + "; this call waited " + where +
-                                                 ", and the communicator can only be freed"};
+    const std::scoped_lock lock(mutex_);
+    return {
+        Code::peer_died,
+        text_ + (where.empty() ? "; " : "; this call waited " + where + ", and ") + what_is_left_};
 }
 
 Status PeerWatch::judged(Status failure) {
@@ -32,16 +33,28 @@ Status PeerWatch::judged(Status failure) {
     if (!has_fault()) look();
     if (!has_fault()) return failure;
     // What the MPI library says of a death (ULFM) does not name the rank.
-    const bool names_rank =
-        failure.code() == Code::peer_died && failure.message().starts_with(text_);
-    return names_rank ? std::move(failure) : fault();
+    const auto names_rank = [&] {
+        const std::scoped_lock lock(mutex_);
+        return failure.code() == Code::peer_died && failure.message().starts_with(text_);
+    };
+    return names_rank() ? std::move(failure) : fault();
 }
 
-void PeerWatch::note(int rank, const std::string& text) {
+bool PeerWatch::knows_of(int rank) const {
     const std::scoped_lock lock(mutex_);
+    return std::find(dead_.begin(), dead_.end(), rank) != dead_.end();
+}
+
+void PeerWatch::note(const std::vector<int>& ranks, const std::string& text) {
+    const std::scoped_lock lock(mutex_);
+    const bool is_known = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+        return std::find(dead_.begin(), dead_.end(), rank) != dead_.end();
+    });
+    if (is_known) return;
+    dead_.insert(dead_.end(), ranks.begin(), ranks.end());
+    text_ += (text_.empty() ? "" : "; ") + text;
     if (has_fault()) return;
-    text_ = text;
-    dead_rank_ = rank;
+    dead_rank_ = ranks.front();
     noticed_ns_ = now_ns();
     has_fault_.store(true, std::memory_order_release);
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -17,8 +18,11 @@ namespace gradcoll {
 class PeerWatch {
   public:
     /// Ranks that wait go on for `patience_ns` after they have taken note of a death: who has all
-    /// that the dead one ever sent may still help them to the end.
-    explicit PeerWatch(std::uint64_t patience_ns) : patience_ns_(patience_ns) {}
+    /// that the dead one ever sent may still help them to the end. `what_is_left` ends the text of
+    /// fault().
+    explicit PeerWatch(std::uint64_t patience_ns,
+                       const char* what_is_left = "the communicator can only be freed")
+        : patience_ns_(patience_ns), what_is_left_(what_is_left) {}
     virtual ~PeerWatch() = default;
     PeerWatch(const PeerWatch&) = delete;
     PeerWatch& operator=(const PeerWatch&) = delete;
@@ -31,9 +35,13 @@ class PeerWatch {
     virtual bool has_died(int rank) { return has_fault() && rank == dead_rank(); }
     /// Returns whether has_died() can answer for every other rank.
     virtual bool sees_all() const { return false; }
-    /// Takes note of a death, the first one that is told of. `text` is "rank 3 has died"; `rank` is
-    /// -1 if it is not known.
-    void note(int rank, const std::string& text);
+    /// Takes note of a death. `text` is "rank 3 has died"; `rank` is -1 if it is not known. Does
+    /// nothing if that is known.
+    void note(int rank, const std::string& text) { note(std::vector<int>{rank}, text); }
+    /// Takes note of deaths of which one text tells.
+    void note(const std::vector<int>& ranks, const std::string& text);
+    /// Returns whether that rank's death was noted.
+    bool knows_of(int rank) const;
     /// Returns whether some rank is known to be dead. No system call.
     bool has_fault() const { return has_fault_.load(std::memory_order_acquire); }
     /// Returns peer_died, naming the ranks, if has_fault(); else ok. `where` says what waited.
@@ -41,15 +49,18 @@ class PeerWatch {
     /// Returns fault() for a failure that may be no more than what others say who have noticed a
     /// death, after one more look; else the failure itself.
     Status judged(Status failure);
-    /// Returns the rank that died, the lowest one if there are several; -1 if it is not known.
+    /// Returns the rank whose death was noted first, the lowest one if there are several; -1 if it
+    /// is not known.
     int dead_rank() const { return dead_rank_.load(std::memory_order_relaxed); }
     std::uint64_t noticed_ns() const { return noticed_ns_.load(std::memory_order_relaxed); }
     std::uint64_t patience_ns() const { return patience_ns_; }
 
   private:
     const std::uint64_t patience_ns_;
-    std::mutex mutex_;
-    std::string text_;  ///< written once, before has_fault_ is set
+    const char* const what_is_left_;
+    mutable std::mutex mutex_;
+    std::string text_;       ///< guarded by mutex_
+    std::vector<int> dead_;  ///< guarded by mutex_
     std::atomic<std::uint64_t> noticed_ns_{0};
     std::atomic<int> dead_rank_{-1};
     std::atomic<bool> has_fault_{false};

@@ -57,6 +57,18 @@ TEST(SlowWait, NobodyDeadIsNeverInVain) {
     EXPECT_FALSE(is_in_vain_within(slow, nullptr, milliseconds(10)));
 }
 
+TEST(PeerWatch, NamesAllThatHaveDiedOnceEach) {
+    ToldWatch watch;
+    for (const int rank : {2, 2, 1}) {
+        watch.die(rank);
+        watch.look();
+    }
+    EXPECT_EQ(watch.fault().message(),
+              "rank 2 has died; rank 1 has died; the communicator can only be freed");
+    EXPECT_EQ(watch.dead_rank(), 2);
+    EXPECT_TRUE(watch.knows_of(1) && watch.knows_of(2) && !watch.knows_of(3));
+}
+
 TEST(PeerWatch, FailuresThatMayFollowFromADeathAreTheDeath) {
     for (const Code code : {Code::peer_failed, Code::transport, Code::corrupt}) {
         ToldWatch watch;
