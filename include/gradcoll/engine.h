@@ -26,6 +26,10 @@ typedef struct GC_Handle_s* GC_Handle;
  * (docs/settings.md); all ranks pass the same. Errors: MPI_ERR_COMM; MPI_ERR_ARG for a setting, or
  * if `engine` is null.
  *
+ * With gc_fault=survive all ranks that live have one answer on each sum, where they can agree
+ * (docs/reliability.md): its handles complete on all of them, or have the error that names the dead
+ * on all of them. Then GC_Engine_reconfigure goes on.
+ *
  * If all ranks have MPI_THREAD_MULTIPLE, a thread of the engine moves messages, and the program may
  * do what it likes meanwhile. Otherwise only the calls of this header on the engine move messages:
  * the program must then wait or test now and then. In both cases further threads
@@ -81,6 +85,20 @@ int GC_Engine_flush(GC_Engine engine);
 /* Returns what this rank's sums have sent so far (inspect.h). Local; sums under way may or may not
  * be counted. Errors: MPI_ERR_ARG for null pointers. */
 int GC_Engine_get_stats(GC_Engine engine, GC_Stats* stats);
+
+/* Lets the engine go on with the ranks of `newcomm`, an intracommunicator, such as GC_Comm_shrink
+ * makes once a rank has died, or one with more ranks. Collective over `newcomm`; a rank that has no
+ * engine yet takes part by GC_Engine_create with the same settings. The engine keeps its settings
+ * (a gc_topology that names ranks becomes auto), its counters, and by name what this rank's
+ * encoders have dropped, which the next sum of that name, count and type adds, in its receive
+ * buffer; residuals that the program has of it stay, with a value for each element until then.
+ * Values that were restored and in no sum since are zeros. All else it had for its communicator
+ * ends: sums under way on other ranks must have ended, too. The communicator of before may then be
+ * freed. A sum that failed may have changed its result buffer, and is handed in anew. Errors, on
+ * all ranks: those of GC_Engine_create; MPI_ERR_ARG if a rank has handles that are not complete.
+ * The engine is then as it was, or if its new communicator could not be used, ended: it may be
+ * reconfigured again, or freed. MPI_ERR_ARG for a null engine, of that rank alone. */
+int GC_Engine_reconfigure(GC_Engine engine, MPI_Comm newcomm);
 
 /* Ends the engine, before its communicator is freed; `*engine` becomes GC_ENGINE_NULL. Collective.
  * Handles of gradients that have ended are freed with it. Errors: MPI_ERR_ARG if the pointer or the

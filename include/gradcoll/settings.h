@@ -24,12 +24,12 @@ int GC_Comm_attach(MPI_Comm comm);
  * complete requests, free engines, and MPI_Comm_free (not of MPI_COMM_WORLD). Collective over the
  * ranks that live, which may also call it while nobody has died. `newcomm` gets the name and the
  * error handler of `comm`, and if that was attached, its settings and step, with a tree, plans and
- * memory of its own; a gc_topology that names ranks becomes auto. Requests, residuals and engines
- * are made anew; GC_Residual_hand_over keeps what encoders have dropped. The caller frees
- * `newcomm`. One thread calls, as with other collective calls on `comm`. Errors: MPI_ERR_OTHER if
- * the MPI library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM;
- * what another rank's death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL
- * then. */
+ * memory of its own; a gc_topology that names ranks becomes auto. Requests and residuals are made
+ * anew; GC_Residual_hand_over keeps what encoders have dropped. Sums of engines that have a dead
+ * rank end first; GC_Engine_reconfigure goes on with these. The caller frees `newcomm`. One thread
+ * calls, as with other collective calls on `comm`. Errors: MPI_ERR_OTHER if the MPI library has no
+ * MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM; what another rank's
+ * death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL then. */
 int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/engines.hpp"
 #include "attach/attachments.hpp"
 #include "gradcoll/settings.h"
 #include "mpi/boundary.hpp"
@@ -111,6 +112,7 @@ Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
                 "the MPI library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM), without "
                 "which ranks cannot go on when one has died"};
     const auto old = GRADCOLL_VALUE(attached_context(comm));
+    retire_engines_of_the_dead();
     revoke(comm, old.get());
     MPI_Comm made = MPI_COMM_NULL;
     GRADCOLL_TRY(from_mpi(ulfm().shrink(comm, &made), "MPIX_Comm_shrink"));

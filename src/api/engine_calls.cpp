@@ -1,4 +1,4 @@
-// GC_Engine_create, GC_Submit and the calls on handles.
+// GC_Engine_create, GC_Engine_reconfigure, GC_Submit and the calls on handles.
 #include "gradcoll/engine.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/engines.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "call/call_kinds.hpp"
@@ -33,6 +34,7 @@ std::vector<GC_Engine> engines;  // guarded by engines_mutex
 void stop_engines() {
     const std::scoped_lock lock(engines_mutex);
     for (GC_Engine engine : engines) {
+        if (engine->engine == nullptr) continue;
         report_engine(*engine);
         engine->engine.reset();
     }
@@ -50,6 +52,24 @@ void forget(GC_Engine engine) {
     const std::scoped_lock lock(engines_mutex);
     std::erase(engines, engine);
 }
+
+}  // namespace
+
+void retire_engines_of_the_dead() {
+    std::vector<GC_Engine> all;
+    {
+        const std::scoped_lock lock(engines_mutex);
+        all = engines;
+    }
+    for (GC_Engine engine : all) {
+        const auto& watch = engine->context->identity().watch();
+        if (engine->engine == nullptr || watch == nullptr) continue;
+        watch->look();
+        if (watch->has_fault()) engine->engine->retire(watch->fault());
+    }
+}
+
+namespace {
 
 // ---- making one
 
@@ -167,12 +187,15 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
     const std::scoped_lock lock(engine.submits);
     const Gradient& gradient = engine.engine->gradient(name);
     GRADCOLL_TRY(check_idle(gradient));
-    const Given given = GRADCOLL_VALUE(
-        given_to(engine, gradient, arguments, classify(CallKind::submitted, arguments, 1)));
+    const Classified classified = classify(CallKind::submitted, arguments, 1);
+    const auto kept = engine.residuals.find(name);
+    if (kept != engine.residuals.end() && gradient.work == nullptr &&
+        is_kept_by_element(*kept->second.residual, classified))
+        return &kept->second;
+    const Given given = GRADCOLL_VALUE(given_to(engine, gradient, arguments, classified));
     if (engine.context->identity().rank_count() == 1) return GC_RESIDUAL_NULL;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
     if (!identity) return GC_RESIDUAL_NULL;
-    const auto kept = engine.residuals.find(name);
     if (kept != engine.residuals.end()) GRADCOLL_TRY(kept->second.residual->check_fits(*identity));
     residual_for(engine, name, *identity);
     return &engine.residuals.at(name);
@@ -183,7 +206,8 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
 Status check_engine(GC_Engine engine) {
     if (engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
     if (engine->engine == nullptr)
-        return {Code::invalid_argument, "engine has ended with MPI_Finalize"};
+        return {Code::invalid_argument,
+                "engine has ended, with MPI_Finalize or in a GC_Engine_reconfigure that failed"};
     return {};
 }
 
@@ -346,8 +370,17 @@ extern "C" int GC_Engine_get_stats(GC_Engine engine, GC_Stats* stats) {
     return at_boundary(comm_of(engine), "GC_Engine_get_stats", [&]() -> Status {
         GRADCOLL_TRY(check_engine(engine));
         if (stats == nullptr) return {Code::invalid_argument, "stats is a null pointer"};
-        *stats = engine->context->statistics().read();
+        *stats = engine->stats_before;
+        add_stats(engine->context->statistics().read(), *stats);
         return {};
+    });
+}
+
+extern "C" int GC_Engine_reconfigure(GC_Engine engine, MPI_Comm newcomm) {
+    return at_boundary(newcomm, "GC_Engine_reconfigure", [&]() -> Status {
+        GRADCOLL_TRY(check_intracomm(newcomm));
+        if (engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
+        return move_engine(*engine, newcomm);
     });
 }
 

@@ -295,15 +295,19 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
     return context;
 }
 
-Status attach_like(MPI_Comm comm, const CommContext& old) {
+SettingsWish wish_like(MPI_Comm comm, const CommContext& old) {
     SettingsWish wish{old.settings().text(), {}};
     if (const std::string& tree = wish.text[OptionId::topology]; !is_discovered(tree)) {
         log(comm_rank(comm) == 0 ? LogLevel::warn : LogLevel::debug,
-            "gc_topology={} was for the ranks of '{}', of which some are gone: it is auto", tree,
+            "gc_topology={} was for the ranks of '{}', which are others here: it is auto", tree,
             old.identity().name());
         wish.text.set(OptionId::topology, info_of(OptionId::topology).default_value);
     }
-    const auto made = GRADCOLL_VALUE(attach(comm, wish, Parts::all));
+    return wish;
+}
+
+Status attach_like(MPI_Comm comm, const CommContext& old) {
+    const auto made = GRADCOLL_VALUE(attach(comm, wish_like(comm, old), Parts::all));
     made->set_step(old.settings().step());
     return {};
 }

@@ -67,6 +67,9 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
 /// Collective over `comm`. Errors: those of CommContext::make.
 Status attach_like(MPI_Comm comm, const CommContext& old);
 
+/// Returns the settings that attach_like() has. Says in a line that a tree is left.
+SettingsWish wish_like(MPI_Comm comm, const CommContext& old);
+
 /// Marks the communicator as one that could not be attached. Local.
 Status refuse(MPI_Comm comm);
 /// Returns why the communicator is not to be attached; none if nothing speaks against it. It cannot

@@ -115,6 +115,7 @@ bool Engine::turn() {
     const std::scoped_lock lock(turn_mutex_);
     const std::uint64_t now = now_ns();
     const bool had_failed = !failure().ok();
+    if (had_failed && is_over(now)) return false;
     const auto agreed = had_failed ? negotiation_->advance(now) : agree(now);
     if (!agreed.ok() && !had_failed) fail(agreed.status());
     bool went_on = take_back();
@@ -137,10 +138,23 @@ void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
     if (now_ns - went_on_ns_ < failure_patience_ns()) return;
     const Status why = failure();
-    for (const auto& sum : std::exchange(running_, {})) {
+    for (const auto& sum : running_) {
+        if (sum->mine) continue;
         sum->work->abandon();
-        complete(sum->gradients, why);
+        sum->mine = why;
     }
+}
+
+/// Returns whether turns do nothing any more after a failure: all sums have ended, and others have
+/// been told for as long as they wait.
+bool Engine::is_over(std::uint64_t now_ns) const {
+    return running_.empty() && steps_out_ == 0 && has_voted() &&
+           now_ns - went_on_ns_ > failure_patience_ns();
+}
+
+/// Returns whether nobody waits for a vote on a sum that this rank has no part in.
+bool Engine::has_voted() const {
+    return options_.votes == nullptr || options_.votes->has_given_all_up();
 }
 
 /// Returns ok while ranks can agree.
@@ -284,13 +298,18 @@ std::unique_ptr<Engine::Sum> Engine::take_sum() {
 
 /// Begins the gradients together, as one sum.
 void Engine::begin(std::span<Gradient* const> gradients, Order order) {
+    const bool is_voted_on = options_.votes != nullptr && order == Order::of_all;
+    const std::uint64_t number = is_voted_on ? options_.votes->take_number() : 0;
     const auto work = work_of(gradients);
     const Status started = work ? (*work)->start() : work.status();
     if (!started.ok()) {
         if (order == Order::of_all) negotiation_->ended(gradients.front()->number_);
+        if (is_voted_on) options_.votes->give_up(number);
         return complete(gradients, started);
     }
     std::unique_ptr<Sum> sum = take_sum();
+    sum->number = number;
+    sum->mine.reset();
     sum->work = *work;
     sum->gradients.assign(gradients.begin(), gradients.end());
     sum->priority = gradients.front()->priority_;
@@ -325,9 +344,14 @@ bool Engine::advance_running() {
 }
 
 bool Engine::advance(std::size_t index) {
-    const auto progress = running_[index]->work->advance();
-    if (progress.ok() && *progress != Progress::complete)
-        return hand_out(*running_[index]) || *progress == Progress::advanced;
+    Sum& sum = *running_[index];
+    if (!sum.mine) {
+        const auto progress = sum.work->advance();
+        if (progress.ok() && *progress != Progress::complete)
+            return hand_out(sum) || *progress == Progress::advanced;
+        sum.mine = progress.ok() ? deliver(sum.gradients) : progress.status();
+    }
+    if (!is_answered(sum)) return false;
     idle_.push_back(std::move(running_[index]));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
     const Sum& ended = *idle_.back();
@@ -341,7 +365,16 @@ bool Engine::advance(std::size_t index) {
         gradient->is_running_ = false;
         gradient->took_ns_ = ended.gradients.size() == 1 ? now_ns() - ended.begin_ns : 0;
     }
-    complete(ended.gradients, progress.ok() ? deliver(ended.gradients) : progress.status());
+    complete(ended.gradients, *ended.mine);
+    return true;
+}
+
+/// Makes of how the sum ended here what holds for all ranks. Returns false while that is not known.
+bool Engine::is_answered(Sum& sum) {
+    if (options_.votes == nullptr || sum.alone) return true;
+    auto answer = options_.votes->answer(sum.number, *sum.mine);
+    if (!answer) return false;
+    sum.mine = *std::move(answer);
     return true;
 }
 
@@ -417,6 +450,7 @@ void Engine::complete(std::span<Gradient* const> gradients, const Status& outcom
 void Engine::fail(const Status& found) {
     const Status status = judged(options_.peers.get(), found);
     negotiation_->give_up(status);
+    if (options_.votes != nullptr) options_.votes->close();
     std::vector<Gradient*> ended;
     {
         const std::scoped_lock lock(mutex_);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 namespace gradcoll {
 
 class GradientPacker;
+class SumVotes;
 
 struct EngineOptions {
     /// This many threads run local steps; with 0 whoever makes the turns does.
@@ -61,6 +63,9 @@ struct EngineOptions {
     bool watches_links = false;
     /// It knows of ranks that have died; null: nobody looks.
     std::shared_ptr<PeerWatch> peers = {};
+    /// If it is not null all ranks that live get one answer on each sum that was begun in the order
+    /// of all.
+    std::shared_ptr<SumVotes> votes = {};
     bool checked = false;    ///< what ranks tell each other has checksums, on all ranks or none
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
@@ -77,6 +82,28 @@ class GradientPacker {
     /// Returns the sum of these, which have begun and have one Submission::pack: it fills all their
     /// results. The engine starts it; it is free again when it is complete or abandoned.
     virtual Result<Work*> pack(std::span<Gradient* const> gradients) = 0;
+};
+
+/// SumVotes bring all ranks that live to one answer on each sum, whoever dies meanwhile. They are
+/// used by the thread that makes the engine's turns.
+class SumVotes {
+  public:
+    SumVotes() = default;
+    virtual ~SumVotes() = default;
+    SumVotes(const SumVotes&) = delete;
+    SumVotes& operator=(const SumVotes&) = delete;
+
+    /// Returns the number of the next sum; ranks begin sums in one order.
+    virtual std::uint64_t take_number() = 0;
+    /// Returns how the sum ended for all ranks, which ended with `mine` here; nothing while that is
+    /// not known.
+    virtual std::optional<Status> answer(std::uint64_t number, const Status& mine) = 0;
+    /// Gives a vote against a sum in which this rank takes no part, when its turn comes.
+    virtual void give_up(std::uint64_t number) = 0;
+    /// Tells the others that this rank begins no more sums.
+    virtual void close() = 0;
+    /// Returns whether others wait for no vote of these last two kinds; votes go on meanwhile.
+    virtual bool has_given_all_up() = 0;
 };
 
 /// Submission is what is handed in besides the gradient itself.
@@ -125,6 +152,9 @@ class Engine {
     /// Waits until other ranks know all that they wait to hear from this one; called before the
     /// engine ends.
     void settle();
+    /// Ends all sums, as others do where a rank has died, and returns when they have ended and the
+    /// engine makes no more turns, so that no thread of it calls MPI.
+    void retire(const Status& why);
     /// Returns how a complete gradient ended, which may then be handed in again.
     Status take_outcome(Gradient& gradient);
     EngineFigures figures();
@@ -145,6 +175,8 @@ class Engine {
     void rest(Idle& idle);
     bool turn();
     bool has_settled(std::uint64_t now_ns) const;
+    bool is_over(std::uint64_t now_ns) const;
+    bool has_voted() const;
     Status announce(std::uint64_t now_ns);
     static bool begins_alone(const Gradient& gradient);
     Status tell(Gradient& gradient, std::uint64_t now_ns);
@@ -157,8 +189,10 @@ class Engine {
         std::int32_t priority = 0;
         std::uint64_t bytes = 0;
         std::uint64_t begin_ns = 0;
-        bool alone = false;         ///< begun without the coordinator
-        std::uint64_t told_ns = 0;  ///< when it was last told that it waits; if it is alone
+        bool alone = false;            ///< begun without the coordinator
+        std::uint64_t number = 0;      ///< that of SumVotes
+        std::optional<Status> mine{};  ///< how it ended here, once it has
+        std::uint64_t told_ns = 0;     ///< when it was last told that it waits; if it is alone
     };
     Status check_pack() const;
     enum class Order : std::uint8_t { of_all, of_this_rank };
@@ -167,6 +201,7 @@ class Engine {
     std::unique_ptr<Sum> take_sum();
     bool advance_running();
     bool advance(std::size_t index);
+    bool is_answered(Sum& sum);
     static Status deliver(std::span<Gradient* const> gradients);
     bool hand_out(Sum& sum);
     bool help();

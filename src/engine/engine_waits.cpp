@@ -64,10 +64,24 @@ void Engine::settle() {
     const std::uint64_t begin_ns = now_ns();
     const auto is_settled = [&] {
         const std::scoped_lock lock(turn_mutex_);
-        return negotiation_->is_settled() ||
+        return (negotiation_->is_settled() && has_voted()) ||
                (!failure().ok() && now_ns() - begin_ns > failure_patience_ns());
     };
     while (!is_settled())
+        if (!turn()) sched_yield();
+}
+
+void Engine::retire(const Status& why) {
+    {
+        const std::scoped_lock lock(turn_mutex_);
+        if (failure().ok()) fail(why);
+    }
+    flush();
+    const auto is_at_rest = [&] {
+        const std::scoped_lock lock(turn_mutex_);
+        return is_over(now_ns());
+    };
+    while (!is_at_rest())
         if (!turn()) sched_yield();
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
+#include "attach/attachments.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -30,14 +30,34 @@ Status check_fits_engines(const Settings& settings) {
     return {};
 }
 
-/// Says once that survivors do not agree on sums of engines.
-void tell_of_no_verdicts(const CommIdentity& identity, const Settings& settings) {
-    static std::once_flag once;
-    if (settings.fault == Fault::report) return;
-    std::call_once(once, [&] {
-        log(identity.rank() == 0 ? LogLevel::warn : LogLevel::debug,
-            "gc_fault=survive: survivors do not agree on the sums of engines");
-    });
+/// VotesOfEngine are the verdicts of the engine's communicator, which has no other sums.
+class VotesOfEngine final : public SumVotes {
+  public:
+    explicit VotesOfEngine(std::shared_ptr<Verdicts> verdicts) : verdicts_(std::move(verdicts)) {}
+
+    std::uint64_t take_number() override { return verdicts_->take_number(); }
+    std::optional<Status> answer(std::uint64_t number, const Status& mine) override {
+        return verdicts_->verdict(number, mine);
+    }
+    void give_up(std::uint64_t number) override { verdicts_->give_up(number); }
+    void close() override { verdicts_->close(); }
+    bool has_given_all_up() override { return verdicts_->has_given_all_up(); }
+
+  private:
+    std::shared_ptr<Verdicts> verdicts_;
+};
+
+/// Returns null where survivors do not agree on sums, which is said in a line if the settings want
+/// it.
+std::shared_ptr<SumVotes> votes_of(const GC_Engine_s& engine) {
+    const auto& verdicts = engine.context->verdicts();
+    if (verdicts == nullptr) return {};
+    if (engine.settings.engine.coordinator != EngineCoordinator::off)
+        return std::make_shared<VotesOfEngine>(verdicts);
+    log(engine.context->identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
+        "gc_fault=survive: survivors do not agree on sums of an engine with "
+        "gc_engine=coordinator=off, which have no common order");
+    return {};
 }
 
 long cores_a_rank(const CommIdentity& identity) {
@@ -101,6 +121,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
         .most_pack_bytes = engine.choice->pack_bytes(),
         .watches_links = watches_links(engine),
         .peers = identity.watch(),
+        .votes = votes_of(engine),
         .checked = engine.settings.check_sums,
         .circle = circle_of(engine),
         .trace = process_trace()};
@@ -149,6 +170,56 @@ PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& grad
     return row;
 }
 
+/// Makes the context of an engine, with its tree. Collective.
+Result<std::shared_ptr<CommContext>> context_for(MPI_Comm comm, const SettingsWish& wish) {
+    auto context = GRADCOLL_VALUE(CommContext::make(comm, wish));
+    GRADCOLL_TRY(context->prepare_tree());
+    GRADCOLL_TRY(context->measure_network());
+    context->keep_plans();
+    return context;
+}
+
+/// Makes all else that an engine has. Collective.
+Status build_on(std::shared_ptr<CommContext> context, GC_Engine_s& engine) {
+    engine.context = std::move(context);
+    engine.settings = engine.context->settings().current();
+    const CommIdentity& identity = engine.context->identity();
+    auto plan = plan_of_rank_0(engine.settings.engine.plan_file, identity);
+    if (!plan) return plan.status();
+    GRADCOLL_TRY(take(engine.hosts, GradientHosts::make(identity, engine.settings)));
+    GRADCOLL_TRY(take(engine.choice,
+                      GradientChoice::make(
+                          *engine.context, engine.settings, std::move(plan).value(),
+                          engine.hosts != nullptr ? engine.hosts->leader_of() : std::vector<int>(),
+                          packs_gradients(engine))));
+    GRADCOLL_TRY(take(engine.control, NumberedChannel::make(identity)));
+    if (engine.settings.engine.coordinator == EngineCoordinator::off)
+        GRADCOLL_TRY(take(engine.own_sums, NumberedChannel::make(identity)));
+    if (packs_gradients(engine))
+        engine.packs = std::make_unique<GradientPacks>(
+            [&engine](const GradientWay& member, const CallShape& shape) {
+                return packed_sum(engine, member, shape);
+            });
+    return take(engine.engine, Engine::make(engine.control->channel(), options_of(engine)));
+}
+
+/// Takes down all that an engine has for its communicator, but what was dropped, which is kept by
+/// element for the tree of `next`.
+Status leave_comm(GC_Engine_s& engine, const std::shared_ptr<CommContext>& next) {
+    if (engine.engine != nullptr) report_engine(engine);
+    GRADCOLL_TRY(keep_dropped_by_element(engine, next));
+    add_stats(engine.context->statistics().read(), engine.stats_before);
+    engine.engine.reset();
+    engine.packs.reset();
+    engine.copies.clear();
+    engine.gradients.clear();
+    engine.own_sums.reset();
+    engine.control.reset();
+    engine.choice.reset();
+    engine.hosts.reset();
+    return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint) {
@@ -157,30 +228,38 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     if (const auto settings = Settings::parse(wish.text); wish.complaint.ok() && settings.ok())
         wish.complaint = check_fits_engines(*settings);
     auto made = std::make_unique<GC_Engine_s>();
-    GRADCOLL_TRY(take(made->context, CommContext::make(comm, wish)));
-    GRADCOLL_TRY(made->context->prepare_tree());
-    GRADCOLL_TRY(made->context->measure_network());
-    made->context->keep_plans();
-    made->settings = made->context->settings().current();
-    tell_of_no_verdicts(made->context->identity(), made->settings);
-    auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
-    if (!plan) return plan.status();
-    GRADCOLL_TRY(take(made->hosts, GradientHosts::make(made->context->identity(), made->settings)));
-    GRADCOLL_TRY(take(
-        made->choice,
-        GradientChoice::make(*made->context, made->settings, std::move(plan).value(),
-                             made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>(),
-                             packs_gradients(*made))));
-    GRADCOLL_TRY(take(made->control, NumberedChannel::make(made->context->identity())));
-    if (made->settings.engine.coordinator == EngineCoordinator::off)
-        GRADCOLL_TRY(take(made->own_sums, NumberedChannel::make(made->context->identity())));
-    if (packs_gradients(*made))
-        made->packs = std::make_unique<GradientPacks>(
-            [engine = made.get()](const GradientWay& member, const CallShape& shape) {
-                return packed_sum(*engine, member, shape);
-            });
-    GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
+    GRADCOLL_TRY(build_on(GRADCOLL_VALUE(context_for(comm, wish)), *made));
     return made;
+}
+
+Status move_engine(GC_Engine_s& engine, MPI_Comm comm) {
+    const std::scoped_lock lock(engine.submits);
+    if (engine.engine != nullptr) engine.engine->settle();
+    SettingsWish wish = wish_like(comm, *engine.context);
+    const auto held = std::count_if(engine.gradients.begin(), engine.gradients.end(),
+                                    [](const Gradient* gradient) { return gradient->is_busy(); });
+    if (held > 0)
+        wish.complaint = {
+            Code::invalid_argument,
+            fmt::format("engine has {} gradients whose handles are not complete; wait for them "
+                        "first",
+                        held)};
+    auto context = GRADCOLL_VALUE(context_for(comm, wish));
+    GRADCOLL_TRY(leave_comm(engine, context));
+    return build_on(std::move(context), engine);
+}
+
+void add_stats(const GC_Stats& more, GC_Stats& sum) {
+    sum.calls_tree += more.calls_tree;
+    sum.calls_compressed += more.calls_compressed;
+    sum.calls_passed += more.calls_passed;
+    sum.bytes_reduced += more.bytes_reduced;
+    sum.bytes_sent += more.bytes_sent;
+    sum.bytes_sent_exact += more.bytes_sent_exact;
+    sum.messages_sent += more.messages_sent;
+    sum.seconds_total += more.seconds_total;
+    sum.last_pass_reason = more.last_pass_reason;
+    sum.last_agents = more.last_agents;
 }
 
 void report_engine(const GC_Engine_s& engine) {

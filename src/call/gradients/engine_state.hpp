@@ -33,6 +33,7 @@ struct CopyOfDevice {
 struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
+    GC_Stats stats_before{};  ///< what it counted on earlier communicators
     /// It is null if sums do not go through the memory of each host.
     std::unique_ptr<gradcoll::GradientHosts> hosts;
     std::unique_ptr<gradcoll::GradientChoice> choice;
@@ -46,7 +47,7 @@ struct GC_Engine_s {
     /// It has an entry for each gradient that has been on a device.
     std::unordered_map<const gradcoll::Gradient*, gradcoll::CopyOfDevice> copies;
     std::unique_ptr<gradcoll::GradientPacks> packs;  ///< null: every gradient is summed by itself
-    std::unique_ptr<gradcoll::Engine> engine;
+    std::unique_ptr<gradcoll::Engine> engine;        ///< null: it has ended
 };
 
 namespace gradcoll {
@@ -54,6 +55,15 @@ namespace gradcoll {
 /// Makes an engine. `complaint` is what this rank already knows to be wrong. Collective. Errors:
 /// those of CommContext::make(), those of gc_engine_plan, and out_of_memory.
 Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
+
+/// Lets the engine go on with the ranks of another communicator, with its settings, and with what
+/// was dropped by name. Collective over `comm`. Errors: those of make_engine(); invalid_argument on
+/// all ranks if one has handles that are not complete. After those of its context, which come
+/// first, the engine is as it was; after others it has ended, until it is moved again.
+Status move_engine(GC_Engine_s& engine, MPI_Comm comm);
+
+/// Adds the counters of `more`.
+void add_stats(const GC_Stats& more, GC_Stats& sum);
 
 /// Tells the report what the engine did.
 void report_engine(const GC_Engine_s& engine);

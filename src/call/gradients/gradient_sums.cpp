@@ -52,6 +52,15 @@ Result<std::unique_ptr<GradientSum>> planned_work(CommContext& context,
         context, std::move(call), std::move(executor).value(), std::move(residual), own_tags));
 }
 
+/// Returns the call with its input in the result's place.
+CallArguments in_result(const CallArguments& arguments, const Classified& classified) {
+    CallArguments whole = arguments;
+    whole.sendbuf = MPI_IN_PLACE;
+    if (!is_in_place(arguments))
+        std::memcpy(arguments.recvbuf, arguments.sendbuf, classified.shape.size_bytes());
+    return whole;
+}
+
 /// Returns the tags of sums with numbers of their own; nothing if sums are numbered in the order of
 /// all.
 Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
@@ -122,14 +131,65 @@ std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& n
             .first->second;
     if (kept.residual == nullptr || !kept.residual->check_fits(identity).ok())
         kept.residual = std::make_shared<Residual>(identity);
+    kept.residual->belong_to(identity);
     return kept.residual;
 }
+
+bool is_kept_by_element(const Residual& residual, const Classified& classified) {
+    const ResidualIdentity& identity = residual.identity();
+    return residual.is_by_element() && !classified.passes() &&
+           identity.type == classified.shape.type &&
+           identity.count == static_cast<std::uint64_t>(classified.shape.count);
+}
+
+Status keep_dropped_by_element(GC_Engine_s& engine, const std::shared_ptr<CommContext>& next) {
+    std::unordered_map<std::string, const PlannedCall*> calls;
+    for (const Gradient* gradient : engine.gradients)
+        calls[gradient->name()] = static_cast<const GradientSum&>(*gradient->work).call();
+    for (auto& [name, handle] : engine.residuals) {
+        const ResidualIdentity& old = handle.residual->identity();
+        const ResidualIdentity identity = identity_by_element(
+            static_cast<std::int64_t>(old.count), old.type, next->tree(), next->identity().rank());
+        const PlannedCall* const call = calls[name];
+        if (handle.residual->check_fits(identity).ok())
+            handle.residual->belong_to(identity);
+        else if (call != nullptr && handle.residual->check_fits(*call).ok())
+            GRADCOLL_TRY(
+                take(handle.residual, handle.residual->by_element(call->plan(), identity)));
+        else
+            handle.residual = std::make_shared<Residual>(identity);
+        handle.context = next;
+    }
+    return {};
+}
+
+namespace {
+
+/// Returns what to sum in the first sum of a name on this communicator: with what was kept on an
+/// earlier one, unless its sums go on with that.
+Result<CallArguments> with_what_was_kept(GC_Engine_s& engine, const Gradient& gradient,
+                                         const CallArguments& arguments,
+                                         const Classified& classified) {
+    const auto found = engine.residuals.find(gradient.name());
+    if (found == engine.residuals.end()) return arguments;
+    Residual& kept = *found->second.residual;
+    if (!is_kept_by_element(kept, classified)) return arguments;
+    const Given given = GRADCOLL_VALUE(given_to(engine, gradient, arguments, classified));
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
+    if (identity && kept.check_fits(*identity).ok()) return arguments;
+    const CallArguments whole = in_result(arguments, classified);
+    GRADCOLL_TRY(kept.hand_over(whole.recvbuf));
+    return whole;
+}
+
+}  // namespace
 
 Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
                                             const CallArguments& arguments,
                                             const Classified& classified) {
     const auto* const before = static_cast<const GradientSum*>(gradient.work.get());
-    const bool drops = before != nullptr && before->links_carry != gradient.links_carry() &&
+    if (before == nullptr) return with_what_was_kept(engine, gradient, arguments, classified);
+    const bool drops = before->links_carry != gradient.links_carry() &&
                        (before->dropped() != nullptr ||
                         (before->call() != nullptr && before->call()->key().feedback));
     if (!drops || before->shape().kind != classified.shape.kind ||
@@ -139,10 +199,7 @@ Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient&
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
     Residual& kept = *engine.residuals.at(gradient.name()).residual;
     if (identity && kept.check_fits(*identity).ok()) return arguments;
-    CallArguments whole = arguments;
-    whole.sendbuf = MPI_IN_PLACE;
-    if (!is_in_place(arguments))
-        std::memcpy(arguments.recvbuf, arguments.sendbuf, classified.shape.size_bytes());
+    const CallArguments whole = in_result(arguments, classified);
     GRADCOLL_TRY(before->dropped() != nullptr
                      ? kept.hand_over(whole.recvbuf)
                      : kept.hand_over(before->call()->plan(), whole.recvbuf));

@@ -39,6 +39,12 @@ Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
 Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
                                             const CallArguments& arguments,
                                             const Classified& classified);
+/// Puts in place of each residual one with a value for each element, which belongs to `next`: the
+/// first sum there of that name, count and type adds it to its input, or goes on with it. What was
+/// restored and never used in a sum becomes zeros. Errors: those of devices.
+Status keep_dropped_by_element(GC_Engine_s& engine, const std::shared_ptr<CommContext>& next);
+/// Returns whether it has a value for each element of such gradients.
+bool is_kept_by_element(const Residual& residual, const Classified& classified);
 /// Returns the way that was chosen before for the same shape, or chooses one as given_to() does.
 Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
                           const CallArguments& arguments, const Classified& classified);

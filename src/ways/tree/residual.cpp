@@ -190,6 +190,21 @@ void Residual::reset() {
     std::fill(values_.begin(), values_.end(), std::byte{0});
 }
 
+bool Residual::is_by_element() const {
+    return identity_.layout == by_element_layout;
+}
+
+Result<std::shared_ptr<Residual>> Residual::by_element(const Plan& plan,
+                                                       const ResidualIdentity& identity) {
+    GRADCOLL_TRY(bring_home());
+    auto made = std::make_shared<Residual>(identity);
+    const ElementType of_values =
+        value_bytes(identity.type) == 8 ? ElementType::f64 : ElementType::f32;
+    const Codec exact = GRADCOLL_VALUE(codec_for(CodecId::exact, of_values));
+    add_values(exact, plan, values_.data(), made->values_.data());
+    return made;
+}
+
 Status Residual::hand_over(const Plan& plan, void* vector) {
     GRADCOLL_TRY(bring_home());
     const Codec exact = GRADCOLL_VALUE(codec_for(CodecId::exact, identity_.type));

@@ -40,6 +40,15 @@ class Residual {
     /// Verifies that the values have this count, type and layout. Errors: as above.
     Status check_fits(const ResidualIdentity& wanted) const;
 
+    /// Says what the values belong to from now on, which they fit.
+    void belong_to(const ResidualIdentity& identity) { identity_ = identity; }
+    /// Returns whether there is one value for each element.
+    bool is_by_element() const;
+    /// Returns a residual with one value for each element, each what this one has of it. `plan` is
+    /// the one whose residual this is. Errors: those of devices.
+    Result<std::shared_ptr<Residual>> by_element(const Plan& plan,
+                                                 const ResidualIdentity& identity);
+
     /// Multiplies all values. Errors: invalid_argument if the factor is not finite; those of
     /// devices.
     Status scale(double factor);

@@ -85,56 +85,6 @@ TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
         }
 }
 
-constexpr std::size_t dropped_count = 20'000;
-
-std::vector<float> noise_of(int rank, unsigned seed, std::size_t count = dropped_count) {
-    std::mt19937 random(seed * 64 + static_cast<unsigned>(rank));
-    std::normal_distribution<float> normal;
-    std::vector<float> values(count);
-    for (float& value : values) value = normal(random);
-    return values;
-}
-
-/// Returns the sum of noise, exact but for the last bits.
-std::vector<double> noise_sum(int ranks, unsigned seed) {
-    std::vector<double> sum(dropped_count, 0.0);
-    for (int rank = 0; rank < ranks; ++rank) {
-        const std::vector<float> one = noise_of(rank, seed);
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(one[i]);
-    }
-    return sum;
-}
-
-/// Submits one gradient and waits for its sum.
-std::vector<float> summed(GC_Engine engine, const char* name, const std::vector<float>& values,
-                          bool in_place = false) {
-    std::vector<float> out(values.size(), -1.0F);
-    if (in_place) out = values;
-    GC_Handle handle = GC_HANDLE_NULL;
-    EXPECT_EQ(GC_Submit(engine, name, in_place ? MPI_IN_PLACE : values.data(), out.data(),
-                        static_cast<MPI_Count>(values.size()), MPI_FLOAT, MPI_SUM, 0, &handle),
-              MPI_SUCCESS);
-    EXPECT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
-    return out;
-}
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-    double squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
-    return std::sqrt(squares);
-}
-
-class LossyEngine : public OwnEngine {
-  public:
-    explicit LossyEngine(MPI_Comm comm, const char* codec = "2:4", const char* feedback = "on",
-                         const char* strategy = "tree")
-        : OwnEngine(comm, {{"gc_codec", codec},
-                           {"gc_feedback", feedback},
-                           {"gc_engine", strategy},
-                           {"gc_compress_bytes", "0"},
-                           {"gc_compress_if", "always"}}) {}
-};
-
 GC_Residual residual_of(GC_Engine engine, const char* name, std::size_t count = dropped_count) {
     GC_Residual residual = GC_RESIDUAL_NULL;
     EXPECT_EQ(
