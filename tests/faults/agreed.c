@@ -106,6 +106,38 @@ static int with_residual(MPI_Comm comm, int step) {
     return code;
 }
 
+static GC_Engine engine;
+static MPI_Comm engine_comm = MPI_COMM_NULL;
+
+/* An engine that goes with its communicator. */
+static int prepare_engine(MPI_Comm comm) {
+    if (comm == engine_comm) return MPI_SUCCESS;
+    engine_comm = comm;
+    return engine == GC_ENGINE_NULL ? GC_Engine_create(comm, MPI_INFO_NULL, &engine)
+                                    : GC_Engine_reconfigure(engine, comm);
+}
+
+/* Each rank hands in gradients in an order of its own, now and then with a pause. */
+static int by_engine(MPI_Comm comm, int step) {
+    static const char* const names[window] = {"a", "b", "c", "d"};
+    GC_Handle handles[window] = {GC_HANDLE_NULL};
+    int codes[window];
+    int first_error = prepare_engine(comm);
+    for (int k = 0; k < window; ++k) {
+        const int i = (k + rank + step) % window;
+        fill(in[i], rank, step * window + i);
+        codes[i] =
+            GC_Submit(engine, names[i], in[i], out[i], count, MPI_FLOAT, MPI_SUM, i, &handles[i]);
+        if ((step + rank) % 3 == k) usleep(100);
+    }
+    for (int i = 0; i < window; ++i) {
+        if (codes[i] == MPI_SUCCESS) codes[i] = GC_Handle_wait(&handles[i]);
+        if (codes[i] == MPI_SUCCESS) note_made(out[i]);
+        if (first_error == MPI_SUCCESS) first_error = codes[i];
+    }
+    return first_error;
+}
+
 static const struct kind {
     const char* name;
     int (*run)(MPI_Comm comm, int step);
@@ -114,11 +146,13 @@ static const struct kind {
              {"in_place", in_place, 1},
              {"nonblocking", nonblocking, window},
              {"persistent", persistent, 1},
-             {"residual", with_residual, 1}};
+             {"residual", with_residual, 1},
+             {"engine", by_engine, window}};
 
 static void end_handles(void) {
     if (request != GC_REQUEST_NULL) GC_Request_free(&request);
     if (residual != GC_RESIDUAL_NULL) GC_Residual_free(&residual);
+    if (engine != GC_ENGINE_NULL) GC_Engine_free(&engine);
 }
 
 /* The step's sum over the ranks of the world that are in `rest`, by plain additions. */
@@ -212,7 +246,7 @@ int main(int argc, char** argv) {
     printf("survivor %d: %.3f s, class %d, %d made, digest %016llx: %s\n", rank, end - death,
            class_of_error, made, (unsigned long long)digest, text);
     fflush(stdout);
-    end_handles();
+    if (engine == GC_ENGINE_NULL) end_handles();
     const char* const loss = getenv("AGREED_LOSS");
     go_on(kind, loss != NULL ? (float)atof(loss) : 0);
     while (now() < end + 2) usleep(10000); /* who ends is dead to the others */
