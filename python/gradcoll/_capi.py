@@ -160,6 +160,7 @@ PROTOTYPES = {
     "GC_Handle_test": (c_int, (POINTER(Handle), POINTER(c_int))),
     "GC_Engine_get_stats": (c_int, (Engine, POINTER(GC_Stats))),
     "GC_Engine_flush": (c_int, (Engine,)),
+    "GC_Engine_reconfigure": (c_int, (Engine, Comm)),
     "GC_Engine_free": (c_int, (POINTER(Engine),)),
     "GC_Mover_create": (c_int, (Comm, c_char_p, c_int, POINTER(Mover))),
     "GC_Mover_create_on_device": (c_int, (Comm, c_char_p, c_int, c_void_p, POINTER(Mover))),

@@ -135,6 +135,18 @@ class Engine:
         """Returns when all that this rank handed in before has ended; handles stay."""
         self.call(lib.GC_Engine_flush, self._open())
 
+    def reconfigure(self, comm: Any) -> None:
+        """Goes on with the ranks of another communicator, such as shrink() makes, with the same settings and
+        counters, and with what codecs have dropped, by name. Collective over `comm`; a rank that has no engine yet
+        takes part by making one with the same settings. Error, on all ranks, if one has a handle that is not
+        complete."""
+        engine = self._open()
+        made = comm_or_world(comm).Dup()
+        made.Set_errhandler(MPI.ERRORS_RETURN)
+        call(made, lib.GC_Engine_reconfigure, engine, _capi.handle(made))
+        before, self.comm = self.comm, made
+        before.Free()
+
     def close(self) -> None:
         """Waits for what is handed in, and frees. Collective. A closed engine can be closed again. Errors: the
         first of the sums that nobody waited for; the engine is closed then, too."""

@@ -91,6 +91,14 @@ class NamedGradients:
             gradient.div_(self.comm.size)
         return self.attach().submit(name, gradient, out=gradient, priority=self._priorities[name])
 
+    def reconfigure(self, comm: Any) -> None:
+        """Goes on with the ranks of another communicator, such as shrink() makes, with what codecs have dropped;
+        averages are over those. Collective over `comm`."""
+        self.comm = comm_or_world(comm)
+        if self._engine is not None:
+            self._check()
+            self._engine.reconfigure(self.comm)
+
     def close(self) -> None:
         """Frees the engine and what was dropped. Collective. It can be used again."""
         engine, self._engine = self._engine, None
@@ -201,6 +209,12 @@ class EngineState(NamedGradients):
         if self._waiter is None:
             self._waiter = Later("gradcoll.engine_hook", is_beside=True)
         return self._waiter.do(lambda: _wait_for(handles), flat)
+
+    def reconfigure(self, comm: Any, process_group: Any = None) -> None:
+        """Goes on with the ranks of another communicator, which are those of `process_group`. The model needs a
+        DistributedDataParallel of that group, and the hook is registered there. Collective over `comm`."""
+        self.process_group = process_group
+        super().reconfigure(comm)
 
     def close(self) -> None:
         waiter, self._waiter = self._waiter, None

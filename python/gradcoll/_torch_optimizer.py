@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 from ._buffers import check_tensor
 from ._engine import Handle
-from ._errors import Error, show
+from ._errors import Error, comm_or_world, show
 from ._torch_checks import check_alike
 from ._torch_engine import NamedGradients
 
@@ -24,10 +24,10 @@ class EngineOptimizer(torch.optim.Optimizer):
 
     optimizer: any of torch's, over parameters of the model. The other arguments are EngineState's.
 
-    Making one, backward(), step(), synchronize(), close() and gradients.load_state_dict() are collective. Parameters
-    and buffers of the model become those of rank 0 at first. A parameter that had no gradient on a rank counts as
-    zeros there; step(closure) goes by the average of the ranks' losses, and returns it. A rank without a backward
-    pass calls synchronize() in its place, or only step() if the others do nothing in between.
+    Making one, backward(), step(), synchronize(), reconfigure(), close() and gradients.load_state_dict() are
+    collective. Parameters and buffers of the model become those of rank 0 at first. A parameter that had no gradient
+    on a rank counts as zeros there; step(closure) goes by the average of the ranks' losses, and returns it. A rank
+    without a backward pass calls synchronize() in its place, or only step() if the others do nothing in between.
     """
 
     def __init__(
@@ -42,12 +42,11 @@ class EngineOptimizer(torch.optim.Optimizer):
         self._is_synchronized = False  # the sums of this step are there, and step() has not used them
         self._sees_end = False  # of the backward pass at work
         self._hooks: List[Any] = []
+        self._model = model
         self._inner = optimizer
-        names = [self.gradients.name_of(parameter) for parameter in self._all()]
         for name, buffer in model.named_buffers():
             check_tensor(f"buffer {name!r}", buffer)
-        check_alike(self.gradients.comm, {f"{name!r} in the optimizer": "there" for name in names})
-        _spread(model, self.gradients.comm)
+        self._meet(self.gradients.comm)
         self.gradients.attach()
         for parameter in filter(torch.is_floating_point, self._all()):
             self._hooks += _hooks_around_accumulation(parameter, self._begins, self._ready)
@@ -142,6 +141,29 @@ class EngineOptimizer(torch.optim.Optimizer):
             return self._average_of(loss)
 
         return self._inner.step(synchronized, **arguments)
+
+    def reconfigure(self, comm: Any) -> None:
+        """Goes on with the ranks of another communicator, such as shrink() makes once a rank has died. The step that
+        failed is made again from its forward pass on: gradients are None. Parameters, buffers and the step become
+        those of rank 0. Collective over `comm`; a new rank takes part by making its own."""
+        handles, self._handles = self._handles, {}
+        for handle in handles.values():
+            with contextlib.suppress(Error):
+                handle.wait()
+        for parameter in self._all():
+            parameter.grad = None
+        self._sums.clear()
+        self._is_synchronized = self._sees_end = False
+        comm = comm_or_world(comm)
+        self._meet(comm)
+        self.gradients.reconfigure(comm)
+
+    def _meet(self, comm: MPI.Comm) -> None:
+        """All ranks have the same optimizer, and what rank 0 has."""
+        names = [self.gradients.name_of(parameter) for parameter in self._all()]
+        check_alike(comm, {f"{name!r} in the optimizer": "there" for name in names})
+        _spread(self._model, comm)
+        self.gradients.step = comm.bcast(self.gradients.step)
 
     def close(self) -> None:
         """The optimizer inside is as it was before, and the engine freed. Collective."""

@@ -179,6 +179,39 @@ class Errors(unittest.TestCase):
                 engine.close()
         self.assertTrue(engine.is_freed)
 
+    def test_it_goes_on_with_other_ranks(self):
+        rest = WORLD.Split(MPI.UNDEFINED if 0 < WORLD.rank == WORLD.size - 1 else 0)
+        engine = gradcoll.Engine()
+        handle = engine.submit("w", numpy.full(1000, 1.0 + WORLD.rank))
+        handle.wait()
+        if rest == MPI.COMM_NULL:
+            engine.reconfigure(MPI.COMM_SELF)
+        else:
+            engine.reconfigure(rest)
+            expected = rest.size * (rest.size + 1) / 2
+            for _ in range(3):
+                handle = engine.submit("w", numpy.full(1000, 1.0 + WORLD.rank))
+                numpy.testing.assert_array_equal(handle.wait(), numpy.full(1000, expected))
+            rest.Free()
+        newcomer = gradcoll.Engine() if WORLD.size > 1 and WORLD.rank == WORLD.size - 1 else None
+        if newcomer is None:
+            engine.reconfigure(WORLD)
+        else:
+            engine.close()
+            engine = newcomer
+        expected = WORLD.size * (WORLD.size + 1) / 2
+        result = engine.submit("w", numpy.full(1000, 1.0 + WORLD.rank)).wait()
+        numpy.testing.assert_array_equal(result, numpy.full(1000, expected))
+        handle = engine.submit("late", numpy.ones(10))
+        engine.flush()
+        if WORLD.rank > 0:
+            handle.wait()
+        with self.assertRaisesRegex(gradcoll.Error, "whose handles are not complete"):
+            engine.reconfigure(WORLD)
+        engine.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            engine.reconfigure(WORLD)
+
     def test_a_closed_engine(self):
         engine = gradcoll.Engine()
         engine.close()

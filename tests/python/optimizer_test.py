@@ -40,6 +40,38 @@ def weights(model):
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()]).numpy()
 
 
+class OtherRanks(unittest.TestCase):
+    def test_fewer_ranks_go_on_and_a_new_one_comes(self):
+        leaves = 0 < WORLD.rank == WORLD.size - 1
+        rest = WORLD.Split(MPI.UNDEFINED if leaves else 0)
+
+        def made(model):
+            return model, gradcoll.torch.EngineOptimizer(sgd(model), model, codec="int8", min_bytes=0)
+
+        model, optimizer = made(network())
+        loss_of(model, 2).backward()  # a step that is given up
+        if leaves:
+            optimizer.reconfigure(MPI.COMM_SELF)
+            optimizer.close()
+            model, optimizer = made(network(seed=6))
+        else:
+            optimizer.reconfigure(rest)
+            self.assertTrue(all(parameter.grad is None for parameter in model.parameters()))
+            other = copy.deepcopy(model)
+            loss_of(model, 3).backward()
+            loss_of(other, 3).backward()
+            for ours, mine in zip(model.parameters(), other.parameters()):
+                mean = rest.allreduce(mine.grad.double().numpy()) / rest.size
+                numpy.testing.assert_allclose(ours.grad.numpy(), mean, atol=0.1 * numpy.abs(mean).max() + 1e-3)
+            optimizer.step()
+            optimizer.reconfigure(WORLD)
+        self.assertTrue(is_same_on_all_ranks(weights(model)))
+        loss_of(model, 4).backward()
+        self.assertTrue(all(is_same_on_all_ranks(each.grad.numpy()) for each in model.parameters()))
+        self.assertEqual(optimizer.gradients.step, 3)
+        optimizer.close()
+
+
 class Training(unittest.TestCase):
     def compare(self, train, reference, steps=4, **arguments):
         """Both begin alike; one has an EngineOptimizer, the other averages gradients itself."""
