@@ -10,13 +10,6 @@
 namespace train {
 namespace {
 
-void check_gc(int code, const std::string& what) {
-    if (code == MPI_SUCCESS) return;
-    std::array<char, GC_MAX_ERROR_STRING> text{};
-    GC_Error_string(code, text.data(), nullptr);
-    throw SyncError(fmt::format("{}: {}", what, text.data()));
-}
-
 WireBytes wire_bytes_in(const GC_Stats& stats) {
     return {stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
 }
@@ -49,6 +42,7 @@ class SettingsInfo {
         set("gc_feedback", options.feedback);
         set("gc_compress_bytes", options.min_bytes);
         if (options.reproducible) set("gc_reproducible", "anywhere");
+        if (options.survive) set("gc_fault", "survive");
     }
     ~SettingsInfo() { MPI_Info_free(&info_); }
     SettingsInfo(const SettingsInfo&) = delete;
@@ -116,6 +110,11 @@ class EngineSync : public GradientSync {
     }
     ~EngineSync() override { GC_Engine_free(&engine_); }
 
+    void go_on(MPI_Comm comm) override {
+        GC_Handle_waitall(static_cast<int>(handles_.size()), handles_.data());
+        check_gc(GC_Engine_reconfigure(engine_, comm), "reconfigure");
+    }
+
     std::optional<WireBytes> wire_bytes() const override {
         GC_Stats stats{};
         check_gc(GC_Engine_get_stats(engine_, &stats), "statistics");
@@ -162,6 +161,13 @@ class MpiSync : public GradientSync {
 
 }  // namespace
 
+void check_gc(int code, const std::string& what) {
+    if (code == MPI_SUCCESS) return;
+    std::array<char, GC_MAX_ERROR_STRING> text{};
+    GC_Error_string(code, text.data(), nullptr);
+    throw SyncError(fmt::format("{}: {}", what, text.data()));
+}
+
 void GradientSync::start(std::size_t index) {
     const double begin = MPI_Wtime();
     do_start(index);
@@ -172,6 +178,10 @@ void GradientSync::finish() {
     const double begin = MPI_Wtime();
     do_finish();
     seconds_ += MPI_Wtime() - begin;
+}
+
+void GradientSync::go_on(MPI_Comm) {
+    throw SyncError("only an engine goes on with other ranks");
 }
 
 std::unique_ptr<GradientSync> make_gradient_sync(std::vector<Parameter>& parameters,

@@ -27,6 +27,9 @@ class SettingsError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Throws SyncError, naming `what`, if a call of Gradcoll returned an error.
+void check_gc(int code, const std::string& what);
+
 /// WireBytes counts what this rank sent for its gradients since the start.
 struct WireBytes {
     std::uint64_t sent = 0;
@@ -52,6 +55,8 @@ class GradientSync {
 
     /// Returns the time spent in start() and finish(), including waits for slower ranks.
     double seconds() const { return seconds_; }
+    /// Gives up what is started and goes on with the ranks of `comm`, by an engine only.
+    virtual void go_on(MPI_Comm comm);
     /// Returns nothing if the library does not count.
     virtual std::optional<WireBytes> wire_bytes() const = 0;
 

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "idx.hpp"
 #include "options.hpp"
@@ -86,10 +89,23 @@ struct Files {
     }
 };
 
+/// Ends the process without MPI_Finalize, which may wait for the dead. Who ends is dead to the
+/// others, so these get time to come here.
+[[noreturn]] void leave(int code) {
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::_Exit(code);
+}
+
 int train_network(const Options& options, Files& files, const MpiSession& mpi) {
     try {
         Trainer trainer(options, {files.train, files.test}, mpi.comm());
-        return trainer.run(*files.report) ? 0 : exit_failed;
+        const int code = trainer.run(*files.report) ? 0 : exit_failed;
+        if (trainer.has_lost_ranks()) {
+            files.report.reset();
+            leave(code);
+        }
+        return code;
     } catch (const SettingsError& error) {
         if (mpi.rank() == 0) print_error(error.what());
         return exit_usage;
@@ -104,7 +120,8 @@ int train_network(const Options& options, Files& files, const MpiSession& mpi) {
 
 int main(int argc, char** argv) {
     const ParsedOptions parsed = parse_options(argc, argv);
-    const MpiSession mpi(&argc, &argv, parsed.options.engine);
+    // With several hosts survivors can agree only if one thread at a time is inside MPI.
+    const MpiSession mpi(&argc, &argv, parsed.options.engine && !parsed.options.survive);
     if (!parsed.run) {
         if (mpi.rank() == 0) fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
         return parsed.exit_code;

@@ -29,6 +29,20 @@ void add_sum_options(CLI::App& app, Options& options) {
                  "compare the first step's sums with MPI_Allreduce");
 }
 
+void add_survival_options(CLI::App& app, Options& options) {
+    CLI::Option* const survive = app.add_flag(
+        "--survive", options.survive,
+        "go on without ranks that die, in the same step; needs --engine, and an MPI library with "
+        "ULFM whose launcher lets the others live (mpirun --with-ft ulfm)");
+    app.add_option("--lose", options.lose, "these ranks kill themselves, such as 1,3")
+        ->delimiter(',')
+        ->check(CLI::NonNegativeNumber)
+        ->needs(survive);
+    app.add_option("--lose-at", options.lose_at, "the step in which they do, from 1")
+        ->check(CLI::Range(1, 100000000))
+        ->needs("--lose");
+}
+
 void add_training_options(CLI::App& app, Options& options) {
     app.add_option("--epochs", options.epochs)->check(CLI::Range(1, 10000))->capture_default_str();
     app.add_option("--steps", options.steps, "stop after so many steps; 0: no limit")
@@ -61,6 +75,10 @@ void check_combination(const Options& options) {
     if (options.engine && !options.schedule.empty())
         throw CLI::ValidationError(
             "--schedule", "has no meaning with --engine, whose codec stays; leave one out");
+    if (options.survive && !options.engine)
+        throw CLI::ValidationError("--survive", "goes with --engine");
+    if (!options.lose.empty() && options.lose_at == 0)
+        throw CLI::ValidationError("--lose", "goes with --lose-at");
     const bool is_exact = options.codec == "exact" && options.schedule.empty() &&
                           options.level_codecs.empty() && options.down_codec.empty();
     if (options.reproducible && !is_exact)
@@ -90,6 +108,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         "by Gradcoll.",
         "train_fashion");
     add_sum_options(app, parsed.options);
+    add_survival_options(app, parsed.options);
     add_training_options(app, parsed.options);
     add_output_options(app, parsed.options);
     try {

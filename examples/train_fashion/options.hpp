@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace train {
 
@@ -20,6 +21,9 @@ struct Options {
     bool engine = false;        ///< one engine for all gradients, instead of a request for each
     bool reproducible = false;  ///< the same bits on any number of hosts
     bool check_first_step = false;
+    bool survive = false;     ///< go on without ranks that have died
+    std::vector<int> lose;    ///< ranks that kill themselves, to show that
+    std::size_t lose_at = 0;  ///< in this step, from 1
     // training
     std::size_t epochs = 5;
     std::size_t steps = 0;  ///< stop after so many steps; 0: no limit

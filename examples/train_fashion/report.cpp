@@ -133,6 +133,19 @@ void Report::epoch(const EpochReport& report) {
     write_csv(report);
 }
 
+void Report::lost(const std::string& why, std::size_t step, int rank, int ranks) {
+    ranks_ = ranks;
+    if (rank == 0 && !speaks_) {
+        speaks_ = true;
+        csv_ = open_for_writing(options_.csv, std::ios::app);
+        gradients_ = open_for_writing(options_.save_gradients, std::ios::trunc | std::ios::binary);
+        table_ = open_for_writing(options_.table_row, std::ios::app);
+    }
+    if (!speaks_) return;
+    fmt::print("step {}: {}: {} ranks go on\n", step, why, ranks);
+    std::fflush(stdout);
+}
+
 void Report::gradients(const std::vector<Parameter>& parameters) {
     if (!gradients_.is_open()) return;
     for (const Parameter& parameter : parameters)

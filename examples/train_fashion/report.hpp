@@ -42,6 +42,8 @@ class Report {
     void begin(const std::string& tree, std::size_t pictures, std::size_t parameters);
     void progress(std::size_t step, std::size_t steps);
     void epoch(const EpochReport& report);
+    /// Tells that ranks have died in this step, and who goes on.
+    void lost(const std::string& why, std::size_t step, int rank, int ranks);
     void sum_checks(const std::vector<SumCheck>& checks, bool lossy);
     /// Writes what Options::save_gradients asks for.
     void gradients(const std::vector<Parameter>& parameters);

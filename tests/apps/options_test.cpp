@@ -53,6 +53,18 @@ TEST(TrainOptions, EveryOptionArrives) {
     EXPECT_TRUE(options.quiet && options.check_first_step);
 }
 
+TEST(TrainOptions, WhoSurvivesNeedsAnEngine) {
+    const ParsedOptions parsed =
+        parse({"--engine", "--survive", "--lose", "1,3", "--lose-at", "7"});
+    ASSERT_TRUE(parsed.run) << parsed.text;
+    EXPECT_TRUE(parsed.options.survive);
+    EXPECT_EQ(parsed.options.lose, (std::vector<int>{1, 3}));
+    EXPECT_EQ(parsed.options.lose_at, 7U);
+    EXPECT_EQ(parse({"--survive"}).exit_code, 2);
+    EXPECT_EQ(parse({"--engine", "--lose", "1", "--lose-at", "7"}).exit_code, 2);
+    EXPECT_EQ(parse({"--engine", "--survive", "--lose", "1"}).exit_code, 2);
+}
+
 TEST(TrainOptions, BadOnesExitWithTwoAndNameTheOption) {
     const std::vector<std::vector<const char*>> bad = {
         {"--epochs", "0"},     {"--batch", "0"},    {"--steps", "-1"},   {"--lr", "fast"},
