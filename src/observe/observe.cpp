@@ -26,6 +26,7 @@
 #include "observe/call_site.hpp"
 #include "report/file_pattern.hpp"
 #include "report/live_page.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 namespace {
@@ -122,6 +123,11 @@ std::size_t most_spans() {
         parse_integer(option_text(OptionId::trace_spans), 1, 100'000'000).value());
 }
 
+void show_wait(std::uint64_t since_ns, std::uint64_t now_ns) {
+    if (phase.load(std::memory_order_acquire) == Phase::on)
+        observer.load(std::memory_order_acquire)->live->waits(since_ns, now_ns);
+}
+
 void set_up_live(Observer& made, const PatternFacts& facts) {
     const std::string& where = option_text(OptionId::top);
     if (where == "off") return;
@@ -136,10 +142,12 @@ void set_up_live(Observer& made, const PatternFacts& facts) {
     live.host = facts.host;
     live.command = command_line();
     auto page = LivePage::make(where == "on" ? "/dev/shm" : where, live);
-    if (page)
+    if (page) {
         made.live = std::move(page).value();
-    else
+        when_waits_are_long(show_wait);
+    } else {
         log(warn_once_a_job(), "GC_TOP: {}", page.status().message());
+    }
 }
 
 void set_up_trace(Observer& made, const PatternFacts& facts) {

@@ -12,18 +12,22 @@
 #include <filesystem>
 #include <type_traits>
 
+#include "base/clock.hpp"
 #include "base/descriptor.hpp"
 
 namespace gradcoll {
 namespace {
 
 constexpr std::string_view name_begin = "gradcoll-top-";
-constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '2', '\n'};
+constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '3', '\n'};
 
 template <std::size_t size>
 void put(char (&to)[size], std::string_view text) {
     text.copy(to, size - 1);
 }
+
+/// Who waits says so every few milliseconds.
+constexpr std::uint64_t longest_between_words_ns = 200'000'000;
 
 /// Returns what stands before the first null; a page may come from anywhere.
 template <std::size_t size>
@@ -61,6 +65,8 @@ struct PageOf {
     char command[256];
     Character codec[32];
     Figure figures[live_figure_count];
+    Figure wait_since_ns;
+    Figure wait_seen_ns;  ///< when it last said so
     LinkOf<Character, Figure> links[LivePage::most_links];
 };
 using PlainLayout = PageOf<char, std::uint64_t>;
@@ -142,6 +148,11 @@ void LivePage::add(const LinkUse& use) {
     if (!use.codec.empty()) put(page_->codec, use.codec);
 }
 
+void LivePage::waits(std::uint64_t since_ns, std::uint64_t now_ns) {
+    page_->wait_since_ns.store(since_ns, std::memory_order_relaxed);
+    page_->wait_seen_ns.store(now_ns, std::memory_order_relaxed);
+}
+
 void LivePage::add(const OwnLink& link) {
     constexpr auto relaxed = std::memory_order_relaxed;
     for (AtomicLink& slot : page_->links) {
@@ -176,6 +187,8 @@ Result<LiveReading> read_live_page(const std::string& path) {
     reading.facts = {page.process_id, page.parent_id,     page.start_unix_ns,   page.rank,
                      page.ranks,      text_in(page.host), text_in(page.command)};
     reading.codec = text_in(page.codec);
+    if (const std::uint64_t now = now_ns(); now < page.wait_seen_ns + longest_between_words_ns)
+        reading.waits_ns = now - std::min(now, page.wait_since_ns);
     for (const auto& slot : page.links)
         if (slot.bytes_per_s != 0 && slot.to_kind < sent_kind_count)
             reading.links.push_back({slot.key, static_cast<VertexKind>(slot.to_kind),

@@ -57,6 +57,8 @@ class LivePage {
 
     void add(const CallRecord& call);
     void add(const LinkUse& use);
+    /// Says that a thread waits for other ranks, now and since the other time (now_ns()).
+    void waits(std::uint64_t since_ns, std::uint64_t now_ns);
 
     /// This many links have room; those of later trees are not counted.
     static constexpr std::size_t most_links = 16;
@@ -88,6 +90,7 @@ struct LiveReading {
     std::string codec;  ///< the last lossy one; empty: none yet
     LiveFigures figures{};
     std::vector<LiveLink> links;
+    std::uint64_t waits_ns = 0;  ///< since so long it waits for other ranks; 0: it does not
 
     std::uint64_t of(LiveFigure figure) const { return figures[static_cast<std::size_t>(figure)]; }
     std::uint64_t sent_at(VertexKind kind) const {

@@ -11,6 +11,8 @@ namespace {
 /// A wait is slow after this time, and looks so often from then on.
 constexpr std::uint64_t between_looks_ns = 5'000'000;
 
+std::atomic<void (*)(std::uint64_t since_ns, std::uint64_t now_ns)> wait_listener{nullptr};
+
 /// Returns whether such a failure may follow from a death. Bytes of a call that was given up may be
 /// taken for damaged ones.
 bool may_follow_from_death(Code code) {
@@ -59,7 +61,11 @@ void PeerWatch::note(const std::vector<int>& ranks, const std::string& text) {
     has_fault_.store(true, std::memory_order_release);
 }
 
-bool SlowWait::looks(PeerWatch& peers) {
+void when_waits_are_long(void (*listener)(std::uint64_t since_ns, std::uint64_t now_ns)) {
+    wait_listener = listener;
+}
+
+bool SlowWait::looks(PeerWatch& peers, bool is_wait) {
     const std::uint64_t now = now_ns();
     if (since_ns_ == 0) {
         since_ns_ = now;
@@ -67,6 +73,12 @@ bool SlowWait::looks(PeerWatch& peers) {
     }
     if (now < next_look_ns_) return false;
     next_look_ns_ = now + between_looks_ns;
+    if (!is_wait)
+        told_since_ns_ = 0;
+    else if (told_since_ns_ == 0)
+        told_since_ns_ = now;
+    if (auto* const tell = wait_listener.load(std::memory_order_relaxed); tell && is_wait)
+        tell(told_since_ns_, now);
     peers.look();
     return peers.has_fault() && now > std::max(since_ns_, peers.noticed_ns()) + peers.patience_ns();
 }

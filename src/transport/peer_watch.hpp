@@ -82,18 +82,25 @@ class SlowWait {
     bool is_in_vain(PeerWatch* peers) {
         return peers != nullptr && ++idle_turns_ % turns_a_look == 0 && looks(*peers);
     }
-    /// Does the same for a caller whose idle turns take long.
-    bool is_in_vain_now(PeerWatch* peers) { return peers != nullptr && looks(*peers); }
+    /// Does the same for a caller whose idle turns take long. Somebody waits only if `is_wait`.
+    bool is_in_vain_now(PeerWatch* peers, bool is_wait = true) {
+        return peers != nullptr && looks(*peers, is_wait);
+    }
     /// Says that something has come.
-    void goes_on() { since_ns_ = 0; }
+    void goes_on() { since_ns_ = told_since_ns_ = 0; }
 
   private:
     static constexpr std::uint32_t turns_a_look = 16;
-    bool looks(PeerWatch& peers);
+    bool looks(PeerWatch& peers, bool is_wait = true);
 
     std::uint64_t since_ns_ = 0;  ///< since when nothing has come, about; 0: it is not known yet
+    std::uint64_t told_since_ns_ = 0;  ///< since when somebody has waited meanwhile
     std::uint64_t next_look_ns_ = 0;
     std::uint32_t idle_turns_ = 0;
 };
+
+/// Has `listener` called by whoever waits for long, every few milliseconds, with the time since
+/// when and the present one. There is one for the process. Thread safe.
+void when_waits_are_long(void (*listener)(std::uint64_t since_ns, std::uint64_t now_ns));
 
 }  // namespace gradcoll

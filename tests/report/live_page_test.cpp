@@ -9,6 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/clock.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -32,6 +34,17 @@ class LivePages : public testing::Test {
 
     std::string folder;
 };
+
+TEST_F(LivePages, WhoWaitsSaysSoAgainAndAgain) {
+    const auto page = made(4711);
+    EXPECT_EQ(only_one().waits_ns, 0U);
+    const std::uint64_t now = now_ns();
+    page->waits(now - 5'000'000'000, now);
+    EXPECT_GE(only_one().waits_ns, 5'000'000'000U);
+    EXPECT_LT(only_one().waits_ns, 7'000'000'000U);
+    page->waits(now - 5'000'000'000, now - 1'000'000'000);
+    EXPECT_EQ(only_one().waits_ns, 0U) << "that was a while ago";
+}
 
 TEST_F(LivePages, HaveWhatWasCountedByAllThreads) {
     const auto page = made(4711);

@@ -66,6 +66,32 @@ TEST(GcTop, SharesOfLinksAreOfTheRanksBelowThemTogether) {
         << screen;
 }
 
+TEST(GcTop, SaysWhoWaitsForOthersForLongAndWhoDoesNot) {
+    const auto line = [](std::vector<std::uint64_t> waits_ms) {
+        std::vector<LiveReading> before, after;
+        for (std::size_t rank = 0; rank < waits_ms.size(); ++rank) {
+            before.push_back(reading(static_cast<int>(rank), 7, 1));
+            after.push_back(before.back());
+            after.back().waits_ns = waits_ms[rank] * 1'000'000;
+        }
+        const std::string screen = screen_of(jobs_between(before, after), 1, 32);
+        const std::size_t at = screen.find(" wait");
+        if (at == std::string::npos) return std::string();
+        const std::size_t begin = screen.rfind('\n', at) + 1;
+        return screen.substr(begin, screen.find('\n', at) - begin);
+    };
+    EXPECT_EQ(line({0, 20, 999}), "") << "short waits are usual";
+    EXPECT_EQ(line({5200, 0, 1100}),
+              "  ranks 0, 2 wait for others, up to 5.2 s; rank 1 does not wait here");
+    EXPECT_EQ(line({0, 3000, 0}),
+              "  rank 1 waits for others, up to 3.0 s; ranks 0, 2 do not wait here");
+    EXPECT_EQ(line({2000, 3000}),
+              "  ranks 0, 1 wait for others, up to 3.0 s; so do all ranks here");
+    EXPECT_EQ(line(std::vector<std::uint64_t>(11, 2000)),
+              "  ranks 0, 1, 2, 3, 4, 5, 6, 7 and 3 others wait for others, up to 2.0 s; so do all "
+              "ranks here");
+}
+
 TEST(GcTop, RanksOfOneLauncherAreAJobTheOldestFirst) {
     const std::vector<LiveReading> before = {reading(0, 9, 1), reading(0, 7, 1)};
     std::vector<LiveReading> after = {reading(0, 9, 3), reading(0, 7, 2), reading(1, 7, 5)};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "transport/told_watch.hpp"
@@ -67,6 +68,29 @@ TEST(PeerWatch, NamesAllThatHaveDiedOnceEach) {
               "rank 2 has died; rank 1 has died; the communicator can only be freed");
     EXPECT_EQ(watch.dead_rank(), 2);
     EXPECT_TRUE(watch.knows_of(1) && watch.knows_of(2) && !watch.knows_of(3));
+}
+
+std::uint64_t longest_told_ns = 0;
+
+TEST(SlowWait, WhoWaitsForLongSaysSoAgainAndAgain) {
+    ToldWatch watch;
+    SlowWait waits, rests;
+    when_waits_are_long([](std::uint64_t since_ns, std::uint64_t now_ns) {
+        longest_told_ns = std::max(longest_told_ns, now_ns - since_ns);
+    });
+    const auto turn_for = [&](SlowWait& slow, milliseconds time, bool is_wait) {
+        for (const auto end = steady_clock::now() + time; steady_clock::now() < end;)
+            EXPECT_FALSE(slow.is_in_vain_now(&watch, is_wait));
+    };
+    turn_for(rests, milliseconds(30), false);
+    EXPECT_EQ(longest_told_ns, 0U) << "nobody waits";
+    turn_for(waits, milliseconds(60), true);
+    EXPECT_GE(longest_told_ns, 30'000'000U);
+    longest_told_ns = 0;
+    waits.goes_on();
+    turn_for(waits, milliseconds(8), true);
+    EXPECT_LT(longest_told_ns, 30'000'000U) << "that is another wait";
+    when_waits_are_long(nullptr);
 }
 
 TEST(PeerWatch, FailuresThatMayFollowFromADeathAreTheDeath) {

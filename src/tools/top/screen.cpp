@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "topology/vertex.hpp"
 
@@ -70,7 +71,7 @@ void add_link(std::vector<LiveLink>& sums, const LiveLink& link) {
 }
 
 RankWindow sum_of(const Job& job) {
-    RankWindow sum{job.ranks.front().facts, "", {}, {}};
+    RankWindow sum{job.ranks.front().facts, "", {}, {}, 0};
     for (const RankWindow& rank : job.ranks) {
         if (sum.codec.empty()) sum.codec = rank.codec;
         for (std::size_t i = 0; i < sum.figures.size(); ++i) sum.figures[i] += rank.figures[i];
@@ -128,6 +129,33 @@ void write_link_shares(const std::vector<LiveLink>& links, double seconds, Out o
     for (const auto& [level, at_level] : levels) write_level(level, at_level, seconds, out);
 }
 
+/// Returns "rank 3" or "ranks 3, 5, 6 and 2 others".
+std::string named(const std::vector<RankWindow>& ranks) {
+    constexpr std::size_t most = 8;
+    std::string text = ranks.size() == 1 ? "rank" : "ranks";
+    for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
+        text += fmt::format("{} {}", i == 0 ? "" : ",", ranks[i].facts.rank);
+    if (ranks.size() > most) text += fmt::format(" and {} others", ranks.size() - most);
+    return text;
+}
+
+/// Writes who has waited for others for long, and who does not wait, if somebody does.
+void write_waits(const Job& job, Out out) {
+    constexpr std::uint64_t long_ns = 1'000'000'000;
+    std::vector<RankWindow> waiting, others;
+    std::uint64_t longest_ns = 0;
+    for (const RankWindow& rank : job.ranks) {
+        (rank.waits_ns >= long_ns ? waiting : others).push_back(rank);
+        longest_ns = std::max(longest_ns, rank.waits_ns);
+    }
+    if (waiting.empty()) return;
+    fmt::format_to(out, "  {} wait{} for others, up to {}; {}\n", named(waiting),
+                   waiting.size() == 1 ? "s" : "", seconds_text(seconds_of(longest_ns)),
+                   others.empty()
+                       ? "so do all ranks here"
+                       : named(others) + (others.size() == 1 ? " does" : " do") + " not wait here");
+}
+
 void write_job(const Job& job, double seconds, int most_ranks, Out out) {
     const RankWindow sum = sum_of(job);
     fmt::format_to(out, "\n{}\n  {} of {} here\n", plain(sum.facts.command, 98),
@@ -148,6 +176,7 @@ void write_job(const Job& job, double seconds, int most_ranks, Out out) {
     if (shown.size() < job.ranks.size())
         fmt::format_to(out, "  and {} that were in calls for less time\n",
                        counted(job.ranks.size() - shown.size(), "rank"));
+    write_waits(job, out);
     write_links(sum, seconds, out);
     write_link_shares(sum.links, seconds, out);
 }
