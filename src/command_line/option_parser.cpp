@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 
-#include "build_facts.hpp"
+#include "base/build_facts.hpp"
 
 namespace gradcoll {
 namespace {

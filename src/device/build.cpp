@@ -1,5 +1,5 @@
 // Apart from devices.cpp: of this folder plug-ins link this file and no other.
-#include "build_facts.hpp"
+#include "base/build_facts.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/build_facts.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
-#include "build_facts.hpp"
 #include "memory/space.hpp"
 
 namespace gradcoll {
@@ -89,8 +89,7 @@ int Devices::device_of(const void* pointer) {
     const DevicePlugin* active = plugin();
     if (active == nullptr && mode_ == Mode::path) active = load_once();
     if (active != nullptr) return active->device_of(pointer);
-    if (build_facts::cuda_kernels == 0 || space_of(pointer) == MemorySpace::host)
-        return host_memory;
+    if (space_of(pointer) == MemorySpace::host) return host_memory;
     active = mode_ == Mode::automatic ? load_once() : nullptr;
     if (active != nullptr) return active->device_of(pointer);
     has_met_unserved_.store(true, std::memory_order_relaxed);
@@ -100,7 +99,7 @@ int Devices::device_of(const void* pointer) {
 bool Devices::may_meet_devices() const {
     if (plugin() != nullptr) return true;
     if (mode_ == Mode::off || looked_.load(std::memory_order_acquire)) return false;
-    return mode_ == Mode::path || (build_facts::cuda_kernels != 0 && device_driver_is_there());
+    return mode_ == Mode::path || device_driver_is_there();
 }
 
 const DevicePlugin* Devices::plugin_if_in_use() {
@@ -133,7 +132,7 @@ const DevicePlugin* Devices::load_once() {
 
 Result<const DevicePlugin*> Devices::load() const {
     if (mode_ == Mode::path) return plugin_in(setting_);
-    if (build_facts::cuda_kernels == 0) return Status(Code::unsupported, without_cuda);
+    if (!build_facts::has_cuda_kernels) return Status(Code::unsupported, without_cuda);
     const std::string beside = path_beside_this_library();
     if (beside.empty() && !is_plain_process())
         return Status(
@@ -149,7 +148,7 @@ std::string Devices::why_inactive() const {
     if (mode_ == Mode::off) return "GC_DEVICE=off";
     const std::scoped_lock lock(mutex_);
     if (looked_.load(std::memory_order_relaxed)) return why_inactive_;
-    if (mode_ == Mode::automatic && build_facts::cuda_kernels == 0) return without_cuda;
+    if (mode_ == Mode::automatic && !build_facts::has_cuda_kernels) return without_cuda;
     return "not looked for: no pointer to a device was met yet";
 }
 

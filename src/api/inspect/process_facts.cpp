@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/build_facts.hpp"
 #include "base/cpu.hpp"
 #include "base/options.hpp"
-#include "build_facts.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/exchange/exchange.hpp"
@@ -80,7 +80,7 @@ GC_Build make_build() {
     build.cpu_found = kept(sets_of_this_cpu());
     build.cpu_reduce = kept(name_of(best_instruction_set()));
     build.cpu_codecs = kept(name_of(best_codec_set()));
-    build.cuda_kernels = build_facts::cuda_kernels;
+    build.cuda_kernels = build_facts::has_cuda_kernels ? 1 : 0;
     return build;
 }
 
