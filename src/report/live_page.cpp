@@ -141,9 +141,7 @@ void LivePage::add(const CallRecord& call) {
 
 void LivePage::add(const LinkUse& use) {
     for (std::size_t kind = 0; kind < use.of_this_rank.size(); ++kind)
-        add(static_cast<LiveFigure>(static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
-                                    kind),
-            use.of_this_rank[kind]);
+        add(sent_at(static_cast<VertexKind>(kind)), use.of_this_rank[kind]);
     for (const OwnLink& link : use.own_links) add(link);
     if (!use.codec.empty()) put(page_->codec, use.codec);
 }

@@ -31,6 +31,11 @@ enum class LiveFigure : std::uint8_t {
 };
 inline constexpr std::size_t live_figure_count =
     static_cast<std::size_t>(LiveFigure::sent_at_first_kind) + sent_kind_count;
+/// Returns which figure counts the bytes of messages whose way turns at such a vertex.
+constexpr LiveFigure sent_at(VertexKind kind) {
+    return static_cast<LiveFigure>(static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
+                                   static_cast<std::size_t>(kind));
+}
 using LiveFigures = std::array<std::uint64_t, live_figure_count>;
 
 /// LiveFacts say who counts.
@@ -93,10 +98,6 @@ struct LiveReading {
     std::uint64_t waits_ns = 0;  ///< since so long it waits for other ranks; 0: it does not
 
     std::uint64_t of(LiveFigure figure) const { return figures[static_cast<std::size_t>(figure)]; }
-    std::uint64_t sent_at(VertexKind kind) const {
-        return figures[static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
-                       static_cast<std::size_t>(kind)];
-    }
 };
 
 /// Reads a page. Errors: io; corrupt if the file is not such a page of this version, or not this

@@ -87,9 +87,9 @@ TEST_F(LivePages, HaveWhatWasCountedByAllThreads) {
     EXPECT_EQ(reading.of(LiveFigure::bytes_sent), 1'200'000U);
     EXPECT_EQ(reading.of(LiveFigure::bytes_sent_exact), 2'400'000U);
     EXPECT_EQ(reading.of(LiveFigure::total_ns), 200'000U);
-    EXPECT_EQ(reading.sent_at(VertexKind::host), 800'000U);
-    EXPECT_EQ(reading.sent_at(VertexKind::group), 400'000U);
-    EXPECT_EQ(reading.sent_at(VertexKind::rank), 0U);
+    EXPECT_EQ(reading.of(sent_at(VertexKind::host)), 800'000U);
+    EXPECT_EQ(reading.of(sent_at(VertexKind::group)), 400'000U);
+    EXPECT_EQ(reading.of(sent_at(VertexKind::rank)), 0U);
 }
 
 TEST_F(LivePages, CountWhatGoesOverEachLinkAsLongAsThereIsRoom) {

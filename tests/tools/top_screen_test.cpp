@@ -22,8 +22,7 @@ LiveReading reading(int rank, std::int64_t parent, std::uint64_t calls) {
     put(LiveFigure::bytes_sent, calls << 19);
     put(LiveFigure::bytes_sent_exact, calls << 20);
     put(LiveFigure::total_ns, calls * 1'000'000 * static_cast<std::uint64_t>(rank + 1));
-    made.figures[static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
-                 static_cast<std::size_t>(VertexKind::host)] = calls << 18;
+    put(sent_at(VertexKind::host), calls << 18);
     return made;
 }
 

@@ -84,13 +84,11 @@ RankWindow sum_of(const Job& job) {
 void write_links(const RankWindow& sum, double seconds, Out out) {
     std::string text;
     double in_messages = 0;
-    for (std::size_t kind = 0; kind < sent_kind_count; ++kind) {
-        const auto first = static_cast<std::size_t>(LiveFigure::sent_at_first_kind);
-        const auto bytes = static_cast<double>(sum.figures[first + kind]);
+    for (std::size_t k = 0; k < sent_kind_count; ++k) {
+        const auto kind = static_cast<VertexKind>(k);
+        const double bytes = sum.of(sent_at(kind));
         in_messages += bytes;
-        if (bytes > 0)
-            text += fmt::format("  {} {}/s", name_of(static_cast<VertexKind>(kind)),
-                                bytes_rate(bytes, seconds));
+        if (bytes > 0) text += fmt::format("  {} {}/s", name_of(kind), bytes_rate(bytes, seconds));
     }
     const double in_memory = sum.of(LiveFigure::bytes_sent) - in_messages;
     if (in_memory > 0) text += fmt::format("  shared memory {}/s", bytes_rate(in_memory, seconds));
