@@ -175,7 +175,7 @@ Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, 
 Result<bool> NetworkLearning::measure_now(MPI_Comm comm) {
     const bool is_open = phase_ == Phase::timing || phase_ == Phase::measuring;
     if (!is_open || is_measured_ || hosts_.empty()) return false;
-    while (static_cast<double>(spent_.ns) < most_at_once_ns) {
+    while (static_cast<double>(spent_.ns) < most_at_once_ns && disturbed_ < most_disturbed) {
         auto tree = GRADCOLL_VALUE(measure_slice(comm, at_once_slice_ns));
         if (!tree) continue;
         measured_ = std::move(*tree);

@@ -48,8 +48,8 @@ class NetworkLearning {
     bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 
     /// Measures all at once, for a caller that keeps the tree that follows; then things are as
-    /// after look_again. Returns false, on all ranks alike, if there is nothing to find out, or if
-    /// it takes seconds. Collective. Errors: transport.
+    /// after look_again. Returns false, on all ranks alike, if there is nothing to find out, if it
+    /// takes seconds, or if hosts are too busy. Collective. Errors: transport.
     Result<bool> measure_now(MPI_Comm comm);
 
     /// An Advice says what the communicator should do about its tree. It is the same on all ranks.
