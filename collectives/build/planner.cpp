@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/refusals.hpp"
+#include "base/round.hpp"
 #include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
@@ -33,13 +34,12 @@ Status check_sizes(const Tree& tree, const PlanSpec& spec) {
                        spec.count_elems, max_vector_bytes / spec.elem_bytes, spec.elem_bytes);
     if (spec.granule_elems < 1)
         return invalid("granule_elems is {}: must be at least 1", spec.granule_elems);
-    if (spec.chunk_elems < 0 || spec.chunk_elems % spec.granule_elems != 0)
-        return invalid("chunk_elems is {}: must be 0 or a multiple of the granule {}",
-                       spec.chunk_elems, spec.granule_elems);
+    const std::int64_t least_chunk = chunk_multiple(spec, tree.rank_count());
+    if (spec.chunk_elems < 0 || spec.chunk_elems % least_chunk != 0)
+        return invalid("chunk_elems is {}: must be 0 or a multiple of {}, a granule{}",
+                       spec.chunk_elems, least_chunk,
+                       spec.collective == Collective::allreduce ? "" : " of each block");
     if (spec.collective == Collective::allreduce) return {};
-    if (spec.chunk_elems != 0)
-        return invalid("chunk_elems is {}: {} is not cut into chunks (0)", spec.chunk_elems,
-                       name_of(spec.collective));
     if (spec.count_elems % tree.rank_count() != 0)
         return invalid("count_elems is {}: must be a multiple of the {} ranks for {}",
                        spec.count_elems, tree.rank_count(), name_of(spec.collective));
@@ -104,6 +104,37 @@ Status check_levels(const Tree& tree, const Schedule& schedule) {
     return {};
 }
 
+bool is_in_blocks(const PlanSpec& spec) {
+    return spec.collective != Collective::allreduce;
+}
+
+/// Returns the chunk of a call in blocks that is encoded: whole granules of each block, so that
+/// encodings begin and end with blocks of their codecs, and little is left for the tail, which goes
+/// without them. Residuals have the same chunks whatever the codecs.
+std::int64_t encoded_chunk(const PlanSpec& spec, int rank_count) {
+    if (!is_in_blocks(spec) || !(is_lossy(spec) || spec.feedback)) return spec.chunk_elems;
+    constexpr std::int64_t further_counts = 4;
+    const std::int64_t multiple = chunk_multiple(spec, rank_count);
+    const std::int64_t granules = spec.count_elems / multiple;
+    if (granules == 0) return 0;
+    const std::int64_t wished =
+        spec.chunk_elems == 0
+            ? 1
+            : std::clamp<std::int64_t>(divided_up(spec.count_elems, spec.chunk_elems), 1, granules);
+    std::int64_t best = wished;
+    if (wished > 1)
+        for (std::int64_t chunks = wished; chunks < wished + further_counts; ++chunks)
+            if (chunks <= granules && granules % chunks < granules % best) best = chunks;
+    return granules / best * multiple;
+}
+
+/// Returns the same spec without codecs.
+PlanSpec without_codecs(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    return spec;
+}
+
 }  // namespace
 
 LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec) {
@@ -129,6 +160,7 @@ LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec) {
 
 Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
     GRADCOLL_TRY(check_spec(tree, spec));
+    spec.chunk_elems = encoded_chunk(spec, tree.rank_count());
     const BuilderRow* row = find_builder(spec.builder);
     if (row == nullptr)
         return Status(Code::invalid_argument,
@@ -140,12 +172,18 @@ Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
         return Status(Code::unsupported,
                       fmt::format("{} takes {} stages on this tree: at most {}", row->name,
                                   builder->stage_count(), max_stages));
+    auto exact = is_in_blocks(spec) && is_lossy(spec)
+                     ? GRADCOLL_VALUE(row->make(tree, without_codecs(spec)))
+                     : builder;
     const LossParts loss_parts = loss_parts_of(tree, spec);
-    return Planner(tree, std::move(spec), std::move(builder), loss_parts);
+    return Planner(tree, std::move(spec), {std::move(builder), std::move(exact)}, loss_parts);
 }
 
+/// Rests of blocks that no codec's blocks fill go as they are.
 Result<Schedule> Planner::schedule(int rank, std::int64_t chunk_elems) const {
-    auto made = builder_->schedule(rank, chunk_elems);
+    const bool is_rest =
+        is_in_blocks(spec_) && chunk_elems % chunk_multiple(spec_, tree_->rank_count()) != 0;
+    auto made = (is_rest ? builders_.of_rests : builders_.usual)->schedule(rank, chunk_elems);
     if (made.ok()) GRADCOLL_TRY(check_levels(*tree_, *made));
     return made;
 }
@@ -161,7 +199,7 @@ Result<Plan> Planner::plan(int rank) const {
     plan.rank_count = rank_count;
     plan.stage_count = stage_count();
     plan.loss_parts = loss_parts_;
-    plan.encodings_go_one_hop = builder_->encodings_go_one_hop();
+    plan.encodings_go_one_hop = builders_.usual->encodings_go_one_hop();
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);

@@ -28,21 +28,25 @@ class Planner {
     /// Makes the plan of a rank. Errors: invalid_argument for a rank that the tree does not have.
     Result<Plan> plan(int rank) const;
     /// Returns Plan::stage_count.
-    std::uint32_t stage_count() const { return builder_->stage_count(); }
+    std::uint32_t stage_count() const { return builders_.usual->stage_count(); }
 
   private:
-    Planner(const Tree& tree, PlanSpec spec, std::shared_ptr<const TreeBuilder> builder,
-            LossParts loss_parts)
+    struct Builders {
+        std::shared_ptr<const TreeBuilder> usual;
+        std::shared_ptr<const TreeBuilder> of_rests;  ///< makes what no codec encodes
+    };
+
+    Planner(const Tree& tree, PlanSpec spec, Builders builders, LossParts loss_parts)
         : tree_(&tree),
           spec_(std::move(spec)),
-          builder_(std::move(builder)),
+          builders_(std::move(builders)),
           loss_parts_(loss_parts) {}
 
     Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
 
     const Tree* tree_;
     PlanSpec spec_;
-    std::shared_ptr<const TreeBuilder> builder_;
+    Builders builders_;
     LossParts loss_parts_;
 };
 
@@ -54,15 +58,14 @@ LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec);
 /// fit together.
 ///
 /// allreduce: `input` and `output` are count_elems elements.
-/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
-/// is reduced on the tree's own
-///   ownership in the work vector, then every piece goes as values to the rank whose block it
-///   belongs to. In place the input is count_elems at the output's address (MPI_IN_PLACE of
-///   MPI_Reduce_scatter_block). Elements are numbered in the whole vector:
-///   Schedule::output_first_elem is the first of the block.
-/// allgather: input is one block, output count_elems; the mirror image: values go from the blocks
-/// to the tree's owners,
-///   then down. In place the rank's block lies in the output already and the input is not used.
+/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks), sums for
+/// other ranks are kept in the work vector. In place the input is count_elems at the output's
+/// address (MPI_IN_PLACE of MPI_Reduce_scatter_block). Elements are numbered in the whole vector:
+/// Schedule::output_first_elem is the first of the block.
+/// allgather: input is one block, output count_elems. In place the rank's block lies in the output
+/// already and the input is not used.
+/// In both, codecs encode whole granules of each block; what is left of it goes without them, in a
+/// last chunk.
 /// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of their one phase.
 Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 

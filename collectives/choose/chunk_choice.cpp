@@ -39,7 +39,7 @@ std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanS
         const auto bounded = static_cast<std::int64_t>(bytes) / bound.chunk_bytes;
         chunks = std::max(chunks, std::min(bounded, most));
     }
-    return chunks == 1 ? 0 : (granules + chunks - 1) / chunks * spec.granule_elems;
+    return chunks == 1 ? 0 : divided_up(granules, chunks) * spec.granule_elems;
 }
 
 std::int64_t measured_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
@@ -65,13 +65,14 @@ std::int64_t granule_for(const PlanSpec& spec) {
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options) {
     const Tuning& tuning = *options.tuning;
     const std::optional<std::int64_t> chunk_bytes = options.chunk_bytes;
-    if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
-        return 0;
-    if (!chunk_bytes)
-        return knows_links(tree) ? pipelined_chunk(tree, tuning, spec)
-                                 : measured_chunk(tree, tuning, spec);
-    const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
-    return std::max<std::int64_t>(1, granules) * spec.granule_elems;
+    if (tree.rank_count() == 1 || chunk_bytes == 0) return 0;
+    const std::int64_t multiple = chunk_multiple(spec, tree.rank_count());
+    if (!chunk_bytes) {
+        const std::int64_t chunk = knows_links(tree) ? pipelined_chunk(tree, tuning, spec)
+                                                     : measured_chunk(tree, tuning, spec);
+        return rounded_up(chunk, multiple);
+    }
+    return std::max<std::int64_t>(1, *chunk_bytes / spec.elem_bytes / multiple) * multiple;
 }
 
 void deal_where_cut_too_finely(const Tree& tree, PlanSpec& spec) {
@@ -80,7 +81,7 @@ void deal_where_cut_too_finely(const Tree& tree, PlanSpec& spec) {
     if (most_cut_pieces(tree, granules) <= most_cut_pieces_of_a_plan) return;
     spec.dealt = true;
     spec.granule_elems *= divided_up(granules, dealt_granules);
-    spec.chunk_elems = rounded_up(spec.chunk_elems, spec.granule_elems);
+    spec.chunk_elems = rounded_up(spec.chunk_elems, chunk_multiple(spec, tree.rank_count()));
 }
 
 }  // namespace gradcoll

@@ -54,13 +54,26 @@ std::vector<int> order_of_parts(const std::vector<Run>& runs, const Cell& cell) 
     return order;
 }
 
+/// Returns the parts, by branch, where one of them keeps everything.
+std::vector<Range> whole_to(int branch, Range range, std::size_t branch_count) {
+    std::vector<Range> parts(branch_count, {range.begin, range.begin});
+    parts[static_cast<std::size_t>(branch)] = range;
+    return parts;
+}
+
 /// A Query answers one query; it remembers the intervals that it has computed, by the shape of the
-/// vertex, so that none is computed twice. `vertex` stands for every vertex of its shape.
+/// vertex, so that none is computed twice. `vertex` stands for every vertex of its shape. If leaves
+/// have blocks, the one at position i owns the i-th block of so many elements in the end, and each
+/// vertex is remembered by itself.
 class Query {
   public:
     Query(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
-          std::span<const char> dealt)
-        : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems), dealt_(dealt) {}
+          std::span<const char> dealt, std::int64_t block_elems = 0)
+        : tree_(tree),
+          count_elems_(count_elems),
+          granule_elems_(granule_elems),
+          dealt_(dealt),
+          block_elems_(block_elems) {}
 
     const Cell& cell_at(int vertex, std::int64_t at);
     Run run_at(int vertex, std::int64_t at);
@@ -70,9 +83,13 @@ class Query {
   private:
     using Cells = std::map<std::int64_t, Cell>;  ///< by begin
 
+    /// Returns what tells vertices apart that have different cells.
+    int key_of(int vertex) const { return block_elems_ > 0 ? vertex : tree_.vertex(vertex).shape; }
     bool is_dealt(int vertex) const {
         return !dealt_.empty() && dealt_[static_cast<std::size_t>(tree_.vertex(vertex).shape)] != 0;
     }
+    Range zone_at(int vertex, std::int64_t at) const;
+    int block_branch(int vertex, std::int64_t at) const;
     Range granule_at(std::int64_t at) const;
     std::size_t dealt_to(int vertex, std::int64_t at) const;
     Run dealt_run_at(int vertex, std::int64_t at);
@@ -87,12 +104,40 @@ class Query {
     std::int64_t count_elems_;
     std::int64_t granule_elems_;
     std::span<const char> dealt_;
-    std::unordered_map<int, Cells> cells_;  ///< by shape
+    std::int64_t block_elems_;              ///< 0: leaves have none
+    std::unordered_map<int, Cells> cells_;  ///< by key_of()
 };
 
+/// Returns the elements around `at` that the vertex shares out alike: the block of one of its
+/// leaves, or all that is left or right of its leaves' blocks; without blocks everything.
+Range Query::zone_at(int vertex, std::int64_t at) const {
+    if (block_elems_ == 0) return {0, count_elems_};
+    const Vertex& here = tree_.vertex(vertex);
+    const std::int64_t first = here.first_leaf * block_elems_;
+    const std::int64_t last = first + here.leaf_count * block_elems_;
+    if (at < first) return {0, first};
+    if (at >= last) return {last, count_elems_};
+    const std::int64_t block = at / block_elems_ * block_elems_;
+    return {block, block + block_elems_};
+}
+
+/// Returns the branch of the vertex in which the owner of the block at `at` is; -1 if it is in
+/// none, or there are no blocks.
+int Query::block_branch(int vertex, std::int64_t at) const {
+    if (block_elems_ == 0) return -1;
+    const std::int64_t leaf = at / block_elems_;
+    const std::span<const int> children = tree_.children(vertex);
+    const auto holds = [&](int child) {
+        const std::int64_t place = leaf - tree_.vertex(child).first_leaf;
+        return place >= 0 && place < tree_.vertex(child).leaf_count;
+    };
+    const auto found = std::find_if(children.begin(), children.end(), holds);
+    return found != children.end() ? tree_.vertex(*found).branch : -1;
+}
+
 const Cell& Query::cell_at(int vertex, std::int64_t at) {
-    const int shape = tree_.vertex(vertex).shape;
-    Cells& known = cells_[shape];
+    const int key = key_of(vertex);
+    Cells& known = cells_[key];
     auto next = known.upper_bound(at);
     if (next != known.begin()) {
         const Cell& candidate = std::prev(next)->second;
@@ -100,21 +145,21 @@ const Cell& Query::cell_at(int vertex, std::int64_t at) {
     }
     Cell made = make_cell(vertex, at);
     const std::int64_t begin = made.range.begin;
-    return cells_[shape].emplace(begin, std::move(made)).first->second;
+    return cells_[key].emplace(begin, std::move(made)).first->second;
 }
 
 /// Returns the runs at `at`. Owners' positions are among the leaves of `vertex`. Neighbours of the
-/// same shape are asked once.
+/// same cells are asked once.
 std::vector<Run> Query::runs_of_branches(int vertex, std::int64_t at) {
     const int first_leaf = tree_.vertex(vertex).first_leaf;
     std::vector<Run> runs;
     runs.reserve(tree_.children(vertex).size());
-    int asked_shape = -1;
+    int asked_key = -1;
     Run asked;
     for (const int child : tree_.children(vertex)) {
         const Vertex& branch = tree_.vertex(child);
-        if (branch.shape != asked_shape) asked = run_at(child, at);
-        asked_shape = branch.shape;
+        if (key_of(child) != asked_key) asked = run_at(child, at);
+        asked_key = key_of(child);
         runs.push_back({asked.range, branch.first_leaf - first_leaf + asked.leaf, asked.odd});
     }
     return runs;
@@ -123,7 +168,7 @@ std::vector<Run> Query::runs_of_branches(int vertex, std::int64_t at) {
 Cell Query::make_cell(int vertex, std::int64_t at) {
     const std::vector<Run> runs = runs_of_branches(vertex, at);
     Cell cell;
-    cell.range = {0, count_elems_};
+    cell.range = zone_at(vertex, at);
     for (const Run& run : runs) {
         cell.range = intersect(cell.range, run.range);
         cell.owners.push_back(run.leaf);
@@ -134,7 +179,10 @@ Cell Query::make_cell(int vertex, std::int64_t at) {
         cell.after.push_back(run.range.end > cell.range.end ? 1 : 0);
     }
     cell.order = order_of_parts(runs, cell);
-    split(cell);
+    if (const int branch = block_branch(vertex, at); branch >= 0)
+        cell.parts = whole_to(branch, cell.range, runs.size());
+    else
+        split(cell);
     return cell;
 }
 
@@ -163,6 +211,8 @@ Range Query::granule_at(std::int64_t at) const {
 }
 
 std::size_t Query::dealt_to(int vertex, std::int64_t at) const {
+    if (const int branch = block_branch(vertex, at); branch >= 0)
+        return static_cast<std::size_t>(branch);
     const auto degree = static_cast<std::uint64_t>(tree_.children(vertex).size());
     const auto granule = static_cast<std::uint64_t>(at / granule_elems_);
     const std::uint64_t round = granule / degree;
@@ -179,11 +229,11 @@ Run Query::dealt_run_at(int vertex, std::int64_t at) {
 
 Interval Query::dealt_interval_at(int vertex, std::int64_t at) {
     Interval interval{granule_at(at), {}, {}};
+    const auto branch = static_cast<int>(dealt_to(vertex, at));
     for (const int child : tree_.children(vertex))
         interval.owners.push_back(
             tree_.rank_at(tree_.vertex(child).first_leaf + run_at(child, at).leaf));
-    interval.parts.assign(interval.owners.size(), {interval.range.begin, interval.range.begin});
-    interval.parts[dealt_to(vertex, at)] = interval.range;
+    interval.parts = whole_to(branch, interval.range, interval.owners.size());
     return interval;
 }
 
@@ -261,8 +311,13 @@ std::vector<Range> parts_of_branch(const std::vector<Interval>& intervals, int b
 }  // namespace
 
 OwnershipMap::OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
-                           std::span<const char> dealt)
-    : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems), dealt_(dealt) {}
+                           std::span<const char> dealt, Ends ends)
+    : tree_(tree),
+      count_elems_(count_elems),
+      granule_elems_(granule_elems),
+      dealt_(dealt),
+      block_elems_(ends == Ends::in_blocks ? count_elems / tree.rank_count() : 0),
+      block_units_((block_elems_ + granule_elems - 1) / granule_elems) {}
 
 std::vector<OwnedRange> OwnershipMap::owners(int vertex, Range window) const {
     Query query(tree_, count_elems_, granule_elems_, dealt_);
@@ -289,14 +344,44 @@ std::vector<Interval> OwnershipMap::intervals(int vertex, std::span<const Range>
     return Query(tree_, count_elems_, granule_elems_, dealt_).intervals(vertex, windows);
 }
 
+/// Returns the elements of units of the block at this place among the leaves.
+Range OwnershipMap::block_part(std::int64_t place, Range units) const {
+    const std::int64_t first = tree_.rank_at(static_cast<int>(place)) * block_elems_;
+    const auto element = [&](std::int64_t unit) {
+        return first + std::min(block_elems_, (unit - place * block_units_) * granule_elems_);
+    };
+    return {element(units.begin), element(units.end)};
+}
+
+/// Cuts intervals of units where blocks end, and returns them in elements, ascending.
+std::vector<Interval> OwnershipMap::in_elements(const std::vector<Interval>& units) const {
+    std::vector<Interval> intervals;
+    for (const Interval& whole : units)
+        for (std::int64_t at = whole.range.begin; at < whole.range.end;) {
+            const std::int64_t place = at / block_units_;
+            const Range here = intersect(whole.range, {at, (place + 1) * block_units_});
+            Interval interval{block_part(place, here), whole.owners, {}};
+            for (const Range& part : whole.parts)
+                interval.parts.push_back(block_part(place, intersect(part, here)));
+            intervals.push_back(std::move(interval));
+            at = here.end;
+        }
+    std::sort(intervals.begin(), intervals.end(),
+              [](const Interval& a, const Interval& b) { return a.range.begin < b.range.begin; });
+    return intervals;
+}
+
 std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const {
-    Query query(tree_, count_elems_, granule_elems_, dealt_);
+    const bool has_blocks = block_elems_ > 0;
+    const std::int64_t count = has_blocks ? tree_.rank_count() * block_units_ : count_elems_;
+    Query query(tree_, count, has_blocks ? 1 : granule_elems_, dealt_, block_units_);
     std::vector<std::vector<Interval>> levels;
-    std::vector<Range> owned{{0, count_elems_}};
+    std::vector<Range> owned{{0, count}};
     for (int child = tree_.leaf_of(rank); child != tree_.root();
          child = tree_.vertex(child).parent) {
         levels.push_back(query.intervals(tree_.vertex(child).parent, owned));
         owned = parts_of_branch(levels.back(), tree_.vertex(child).branch);
+        if (has_blocks) levels.back() = in_elements(levels.back());
     }
     return levels;
 }

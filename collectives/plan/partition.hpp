@@ -48,18 +48,31 @@ struct Interval {
 /// whatever is beside it. This is for trees whose branches are so different that overlays cut finer
 /// than plans can be; granules should then be coarse.
 ///
+/// With Ends::in_blocks rank r ends with elements [r * block, (r + 1) * block), as MPI prescribes
+/// for reduce-scatters and allgathers. Inside a subtree the block of each of its ranks goes whole
+/// to that rank, and what belongs to ranks elsewhere is shared as above. So the uplink of a subtree
+/// carries what others own and what its own ranks own, each once for each other branch. Cuts lie at
+/// multiples of the granule in each block, and no interval reaches over two blocks.
+///
 /// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
-/// (Vertex::shape), so a query costs time and memory in proportion to its answer and to the degrees
-/// of the different shapes below it, however often a shape is there. Immutable, thread safe; keeps
-/// references to `tree` and `dealt`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et
-/// al., MLSys 2019).
+/// (Vertex::shape), and with blocks on where it lies in the tree, so a query costs time and memory
+/// in proportion to its answer and to the degrees of the different shapes below it, however often a
+/// shape is there. Immutable, thread safe; keeps references to `tree` and `dealt`. Source:
+/// FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et al., MLSys 2019).
 class OwnershipMap {
   public:
+    /// Ends says what each rank owns after the root: equal shares, wherever they lie, or its block.
+    enum class Ends : std::uint8_t { in_equal_shares, in_blocks };
+
     OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
-                 std::span<const char> dealt = {});
+                 std::span<const char> dealt = {}, Ends ends = Ends::in_equal_shares);
 
     std::int64_t count_elems() const { return count_elems_; }
     std::int64_t granule_elems() const { return granule_elems_; }
+    /// Returns the elements of a block; 0 if ranks do not end with blocks.
+    std::int64_t block_elems() const { return block_elems_; }
+
+    // The functions that ask for windows are for maps without blocks.
 
     /// Returns who owns the elements of `window` inside the subtree of `vertex` after the
     /// reduce-scatter of `vertex` itself: ascending, gapless, clipped to `window`, neighbours of
@@ -84,10 +97,17 @@ class OwnershipMap {
     std::vector<Range> target(int rank, int vertex) const;
 
   private:
+    std::vector<Interval> in_elements(const std::vector<Interval>& units) const;
+    Range block_part(std::int64_t place, Range units) const;
+
     const Tree& tree_;
     std::int64_t count_elems_;
     std::int64_t granule_elems_;
     std::span<const char> dealt_;
+    std::int64_t block_elems_;
+    /// With blocks, ownership is worked out in granules of the blocks in the order of the leaves:
+    /// so many for each block.
+    std::int64_t block_units_;
 };
 
 /// Returns about how many pieces a rank's plan has at most because of cuts, in a vector of so many

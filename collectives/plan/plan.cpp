@@ -45,6 +45,10 @@ std::uint64_t PlanSpec::hash() const {
     return hash.value(choices.hash()).digest();
 }
 
+std::int64_t chunk_multiple(const PlanSpec& spec, int rank_count) {
+    return spec.granule_elems * (spec.collective == Collective::allreduce ? 1 : rank_count);
+}
+
 bool is_lossy(const PlanSpec& spec) {
     return spec.down_codec != CodecId::exact ||
            std::any_of(spec.choices.begin(), spec.choices.end(),

@@ -84,7 +84,10 @@ struct PlanSpec {
     std::uint32_t elem_bytes = 4;
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
-    std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
+    /// Counts the elements of a chunk, a multiple of chunk_multiple(); 0: all are in one chunk. A
+    /// chunk of reduce_scatter_block and allgather is the same part of each block, one behind the
+    /// other.
+    std::int64_t chunk_elems = 0;
     /// Makes flexreduce deal out ownership by granules where overlays cut too finely
     /// (partition.hpp).
     bool dealt = false;
@@ -107,6 +110,8 @@ struct PlanSpec {
 };
 bool operator==(const VertexChoice&, const VertexChoice&);
 
+/// Returns what chunks of the call are multiples of.
+std::int64_t chunk_multiple(const PlanSpec& spec, int rank_count);
 /// Returns whether anything on the way up or down is encoded with loss.
 bool is_lossy(const PlanSpec& spec);
 /// Returns a codec of the spec whose encodings may be shorter than their bound; exact: all have a

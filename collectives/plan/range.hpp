@@ -23,17 +23,19 @@ inline Range intersect(Range a, Range b) {
     return both.empty() ? Range{both.begin, both.begin} : both;
 }
 
-/// Adds `range` at the end of ascending `ranges`, joined to the last one if they touch; an empty
-/// one is dropped.
-inline void append_joined(std::vector<Range>& ranges, Range range) {
+/// Adds `range` at the end of ascending `ranges`, joined to the last one if they touch, but at
+/// multiples of `apart_at` (0: there, too); an empty one is dropped.
+inline void append_joined(std::vector<Range>& ranges, Range range, std::int64_t apart_at = 0) {
     if (range.empty()) return;
-    if (!ranges.empty() && ranges.back().end == range.begin)
+    const bool is_apart = apart_at > 0 && range.begin % apart_at == 0;
+    if (!ranges.empty() && ranges.back().end == range.begin && !is_apart)
         ranges.back().end = range.end;
     else
         ranges.push_back(range);
 }
 
-/// A Message carries values between two ranks; its ranges are ascending, joined where they touch.
+/// A Message carries values between two ranks; its ranges are ascending, and joined where they
+/// touch, unless they are of two blocks.
 struct Message {
     int peer = -1;
     std::vector<Range> ranges;

@@ -382,13 +382,12 @@ void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) co
 void ChunkRun::note_damage(std::uint32_t index, std::size_t received_bytes,
                            Operation& operation) const {
     const Step& recv = step(index);
-    const std::int64_t first = chunk_ * operation.plan.spec.chunk_elems;
+    const std::int64_t first = view_.in_vector(recv.range.begin);
     operation.fail(of_message(
-        recv,
-        Status(Code::corrupt,
-               fmt::format("elements {} to {} came damaged: the checksum of these {} bytes "
-                           "is not that of what was sent",
-                           first + recv.range.begin, first + recv.range.end - 1, received_bytes))));
+        recv, Status(Code::corrupt,
+                     fmt::format("elements {} to {} came damaged: the checksum of these {} bytes "
+                                 "is not that of what was sent",
+                                 first, first + recv.range.size() - 1, received_bytes))));
     const MessageBytes room = moved_bytes(index);
     if (chunk_ == 0 && SignatureNotice::precedes(room.size_bytes) &&
         received_bytes == SignatureNotice::size_bytes &&

@@ -12,10 +12,16 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
       scratch_(scratch.bytes),
       blocks_(scratch.blocks),
       parts_(binding.parts),
-      input_shift_elems_(chunk * plan.spec.chunk_elems - schedule.input_first_elem),
-      output_shift_elems_(chunk * plan.spec.chunk_elems - schedule.output_first_elem),
+      first_elem_(chunk * plan.spec.chunk_elems),
       elem_bytes_(plan.spec.elem_bytes),
       residual_elem_bytes_(plan.spec.type == ElementType::f64 ? 8 : 4) {
+    if (plan.spec.collective != Collective::allreduce) {
+        first_elem_ /= plan.rank_count;
+        block_elems_ = plan.spec.count_elems / plan.rank_count;
+        part_elems_ = schedule.count_elems / plan.rank_count;
+        input_begin_elem_ = schedule.input_first_elem / part_elems_ * block_elems_;
+        output_begin_elem_ = schedule.output_first_elem / part_elems_ * block_elems_;
+    }
     if (!binding.residual || !plan.spec.feedback) return;
     const std::int64_t first = chunk * plan.body.residual_elems;
     residual_ = static_cast<std::byte*>(binding.residual) +
@@ -24,9 +30,9 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
 
 std::int64_t ChunkView::piece_end(Range range) const {
     if (parts_.empty()) return range.end;
-    const VectorPart& part = part_with(parts_, output_shift_elems_ + range.begin);
+    const VectorPart& part = part_with(parts_, in_vector(range.begin));
     if (&part == &parts_.back()) return range.end;
-    return std::min(range.end, (&part + 1)->begin_elem - output_shift_elems_);
+    return std::min(range.end, (&part + 1)->begin_elem - first_elem_);
 }
 
 ChunkView ChunkView::later_in_slots(std::size_t skipped_bytes) const {
@@ -37,14 +43,14 @@ ChunkView ChunkView::later_in_slots(std::size_t skipped_bytes) const {
 
 const std::byte* ChunkView::source(Slot slot, Range range) const {
     if (slot.where() != Space::input) return target(slot, range);
-    const std::int64_t elem = input_shift_elems_ + range.begin;
-    if (parts_.empty()) return input_ + offset(elem);
+    const std::int64_t elem = in_vector(range.begin);
+    if (parts_.empty()) return input_ + offset(elem - input_begin_elem_);
     const VectorPart& part = part_with(parts_, elem);
     return part.input + offset(elem - part.begin_elem);
 }
 
 std::byte* ChunkView::output(std::int64_t elem) const {
-    if (parts_.empty()) return output_ + offset(elem);
+    if (parts_.empty()) return output_ + offset(elem - output_begin_elem_);
     const VectorPart& part = part_with(parts_, elem);
     return part.output + offset(elem - part.begin_elem);
 }
@@ -52,7 +58,7 @@ std::byte* ChunkView::output(std::int64_t elem) const {
 std::byte* ChunkView::target(Slot slot, Range range) const {
     switch (slot.where()) {
         case Space::output:
-            return output(output_shift_elems_ + range.begin);
+            return output(in_vector(range.begin));
         case Space::work:
             return scratch_ + offset(range.begin);
         case Space::scratch:
@@ -78,11 +84,10 @@ MessageBytes ChunkView::message(const Step& step) const {
 
 std::byte* ChunkView::residual(std::int64_t place, std::int64_t elem) const {
     if (!parts_.empty()) {
-        const std::int64_t in_vector = output_shift_elems_ + elem;
-        const VectorPart& part = part_with(parts_, in_vector);
+        const VectorPart& part = part_with(parts_, in_vector(elem));
         if (!part.residual) return nullptr;
         return part.residual +
-               static_cast<std::size_t>(in_vector - part.begin_elem) * residual_elem_bytes_;
+               static_cast<std::size_t>(in_vector(elem) - part.begin_elem) * residual_elem_bytes_;
     }
     if (!residual_) return nullptr;
     return residual_ + static_cast<std::size_t>(place) * residual_elem_bytes_;

@@ -102,10 +102,10 @@ Shape random_shape(std::uint64_t seed, const Wish& wish) {
     const bool blocks = wish.lossy || wish.feedback;
     spec.granule_elems = blocks ? 512 : granules[random() % 4];
     if (blocks) spec.count_elems *= 1 + static_cast<std::int64_t>(random() % 4);
-    if (wish.collective != Collective::allreduce)
-        spec.count_elems -= spec.count_elems % ranks;
-    else if (random() % 2 == 0)
-        spec.chunk_elems = spec.granule_elems * (1 + static_cast<std::int64_t>(random() % 40));
+    if (wish.collective != Collective::allreduce) spec.count_elems -= spec.count_elems % ranks;
+    if (random() % 2 == 0)
+        spec.chunk_elems =
+            chunk_multiple(spec, ranks) * (1 + static_cast<std::int64_t>(random() % 40));
     if (spec.chunk_elems > 0 && spec.count_elems / spec.chunk_elems > 12) spec.chunk_elems = 0;
     choose(shape, wish, random);
     spec.dealt = seed % 3 == 0;
@@ -114,17 +114,21 @@ Shape random_shape(std::uint64_t seed, const Wish& wish) {
 
 /// Returns the ranks' numbers before the call, by rank, for the whole vector (allgather: only the
 /// rank's own block counts). They are small whole numbers, whose sums are exact in every type. If
-/// `safe`, only the first elements of every codec block are not 0, so that no codec loses anything.
+/// `safe`, only the first elements of every codec block are not 0, so that no codec loses anything;
+/// encodings begin anew in each rank's block.
 template <class T>
 std::vector<std::vector<T>> random_data(const Shape& shape, bool safe) {
     std::mt19937_64 random(shape.seed);
     const auto count = static_cast<std::size_t>(shape.spec.count_elems);
     std::vector<std::vector<T>> data(static_cast<std::size_t>(shape.tree.rank_count()),
                                      std::vector<T>(count));
+    const std::size_t block =
+        shape.spec.collective == Collective::allreduce ? count : count / data.size();
     for (std::vector<T>& of_rank : data)
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t never_lost = count - i / 512 * 512 < 512 ? 1 : 16;
-            if (!safe || i % 512 < never_lost) of_rank[i] = static_cast<T>(random() % 64);
+            const std::size_t place = i % block;
+            const std::size_t never_lost = block - place / 512 * 512 < 512 ? 1 : 16;
+            if (!safe || place % 512 < never_lost) of_rank[i] = static_cast<T>(random() % 64);
         }
     return data;
 }

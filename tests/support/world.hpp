@@ -205,17 +205,29 @@ class World {
         return message_bytes(s, schedule(task), sizeof(T));
     }
 
+    /// Returns where an element of the chunk lies in a buffer that begins with the chunk's element
+    /// `first`.
+    std::int64_t place_of(const Task& task, std::int64_t elem, std::int64_t first) const {
+        const PlanSpec& spec = plan(task).spec;
+        const std::int64_t before = task.chunk * plan(task).body.count_elems;
+        if (spec.collective == Collective::allreduce) return before + elem - first;
+        const auto ranks = static_cast<std::int64_t>(plans_.size());
+        const std::int64_t part = schedule(task).count_elems / ranks;
+        return (elem / part - first / part) * (spec.count_elems / ranks) + before / ranks +
+               elem % part;
+    }
+
     std::byte* memory(const Task& task, Slot slot, Range range) {
         const auto rank = static_cast<std::size_t>(task.rank);
         const Schedule& of = schedule(task);
-        const std::int64_t base = task.chunk * plan(task).body.count_elems;
         std::byte* scratch = scratch_[rank][static_cast<std::size_t>(task.chunk)].data();
         T* input = plan(task).spec.in_place ? outputs[rank].data() : inputs[rank].data();
         switch (slot.where()) {
             case Space::input:
-                return bytes(input + base + range.begin - of.input_first_elem);
+                return bytes(input + place_of(task, range.begin, of.input_first_elem));
             case Space::output:
-                return bytes(outputs[rank].data() + base + range.begin - of.output_first_elem);
+                return bytes(outputs[rank].data() +
+                             place_of(task, range.begin, of.output_first_elem));
             case Space::work:
                 return scratch + static_cast<std::size_t>(range.begin) * sizeof(T);
             case Space::scratch:

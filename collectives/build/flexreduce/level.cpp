@@ -35,6 +35,7 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
         level.degree = static_cast<int>(tree.children(vertex).size());
         level.number = static_cast<std::uint8_t>(tree.vertex(vertex).height - 1);
         level.choice = spec.choices.of(vertex);
+        level.block_elems = map.block_elems();
         level.intervals = std::move(intervals);
         if (level.choice.exchange == Exchange::single) {
             level.messages = single::messages_of(tree, spec.choices, map, rank, vertex, held);
@@ -62,7 +63,8 @@ std::vector<Message> messages_of(const Level& level, const Hop& hop) {
         const int peer = interval.owners[static_cast<std::size_t>(hop.branch)];
         const auto [known, is_new] = of_peer.try_emplace(peer, messages.size());
         if (is_new) messages.push_back({peer, {}});
-        for (const Range& part : parts) append_joined(messages[known->second].ranges, part);
+        for (const Range& part : parts)
+            append_joined(messages[known->second].ranges, part, level.block_elems);
     }
     return messages;
 }
@@ -70,7 +72,7 @@ std::vector<Message> messages_of(const Level& level, const Hop& hop) {
 std::vector<Range> ranges_of(const Level& level, int part) {
     std::vector<Range> ranges;
     for (const Interval& interval : level.intervals)
-        append_joined(ranges, interval.parts[static_cast<std::size_t>(part)]);
+        append_joined(ranges, interval.parts[static_cast<std::size_t>(part)], level.block_elems);
     return ranges;
 }
 

@@ -73,8 +73,11 @@ double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
 /// it. A window of `most` meets about most / least owners in another branch; overlays can cut that
 /// finer, so 1.5 times as many, and two more, are counted.
 double most_peers(const Tree& tree, const PlanSpec& spec) {
-    // Below other single exchanges one holder may have to send to all holders of another branch.
-    if (spec.choices.of(tree.root()).exchange == Exchange::single) return tree.rank_count();
+    // Below other single exchanges one holder may have to send to all holders of another branch,
+    // and each rank's block goes to or comes from all that have a share of it.
+    if (spec.choices.of(tree.root()).exchange == Exchange::single ||
+        spec.collective != Collective::allreduce)
+        return tree.rank_count();
     const auto shapes = tree.vertex_of_shape();
     std::vector<Shares> shares(shapes.size());
     std::vector<double> peers(shapes.size(), 0);

@@ -49,7 +49,7 @@ void ReduceScatter::bring_together(const Level& level, const Hop& hop) {
     for (const int part : hop.parts) {
         if (!is_in_input(part)) continue;
         for (const Range& range : ranges_of(level, part))
-            transfer_.copy(Slot::input(), sums_, range);
+            transfer_.copy(Slot::input(), sums_of(range), range);
         summed_[static_cast<std::size_t>(part)] = 1;
     }
 }
@@ -109,7 +109,8 @@ void ReduceScatter::add(const Level& level, const Hop& hop, const std::vector<In
     bring_together(level, hop);
     for (const Incoming& in : incoming)
         for (std::size_t i = 0; i < in.message.ranges.size(); ++i)
-            transfer_.reduce(in.parcel.pieces[i], sums_, in.message.ranges[i], level.choice.codec,
+            transfer_.reduce(in.parcel.pieces[i], sums_of(in.message.ranges[i]),
+                             in.message.ranges[i], level.choice.codec,
                              is_in_input(hop.parts.front()));
     for (const int part : hop.parts) summed_[static_cast<std::size_t>(part)] = 1;
 }

@@ -64,7 +64,7 @@ TEST(Plan, RefusesSpecsThatContradictThemselves) {
     spec = spec_of(100, 10);
     spec.collective = Collective::reduce_scatter_block;
     spec.chunk_elems = 10;
-    expect_invalid(tree, spec, "is not cut into chunks");
+    expect_invalid(tree, spec, "a multiple of 50, a granule of each block");
 }
 
 TEST(Plan, CutsAVectorIntoChunksAndATail) {

@@ -48,6 +48,52 @@ TEST(Partition, BranchesOf7And11And13Give29Intervals) {
     EXPECT_EQ(map.intervals(tree.root(), Range{0, map.count_elems()}).size(), 29U);
 }
 
+TEST(Partition, WithBlocksEveryRankEndsWithItsOwn) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const int ranks = 1 + static_cast<int>(random() % 40);
+        const Tree tree = random_tree(ranks, random);
+        const auto block = static_cast<std::int64_t>(1 + random() % 3000);
+        const auto granule = static_cast<std::int64_t>(1 + random() % 600);
+        const std::vector<char> dealt = seed % 3 == 0 ? dealt_shapes(tree) : std::vector<char>();
+        const OwnershipMap map(tree, ranks * block, granule, dealt, OwnershipMap::Ends::in_blocks);
+        for (int rank = 0; rank < ranks; ++rank) {
+            std::vector<Range> owned{{0, ranks * block}};
+            int child = tree.leaf_of(rank);
+            for (const std::vector<Interval>& level : map.intervals_above(rank)) {
+                std::int64_t covered = 0;
+                std::vector<Range> kept;
+                for (const Interval& interval : level) {
+                    const std::int64_t first = interval.range.begin / block * block;
+                    ASSERT_LE(interval.range.end, first + block);
+                    ASSERT_EQ((interval.range.begin - first) % granule, 0);
+                    covered += interval.range.size();
+                    append_joined(
+                        kept, interval.parts[static_cast<std::size_t>(tree.vertex(child).branch)]);
+                }
+                ASSERT_EQ(covered, total(owned)) << "rank " << rank;
+                owned = kept;
+                child = tree.vertex(child).parent;
+            }
+            ASSERT_EQ(owned, (std::vector<Range>{{rank * block, (rank + 1) * block}}));
+        }
+    }
+}
+
+/// The uplink of two ranks beside three carries what the three own one way, and what the two own
+/// the other way.
+TEST(Partition, WithBlocksABranchTakesInOnlyWhatItsRanksOwn) {
+    const Tree tree = two_level_tree({2, 3});
+    const OwnershipMap map(tree, 500, 1, {}, OwnershipMap::Ends::in_blocks);
+    std::int64_t to_two = 0;
+    for (int rank = 2; rank < 5; ++rank) {
+        const std::vector<std::vector<Interval>> levels = map.intervals_above(rank);
+        for (const Interval& interval : levels.back()) to_two += interval.parts[0].size();
+    }
+    EXPECT_EQ(to_two, 200);
+}
+
 TEST(Partition, SymmetricTreesGiveEveryRankOneEqualRange) {
     const Tree tree = two_level_tree({4, 4, 4});
     const OwnershipMap map(tree, 1200, 1);
