@@ -36,16 +36,35 @@ Status reduce_scatter_by_mpi(const Call& call, const CallArguments& arguments,
     return pass_reduce_scatter(arguments).as_status("MPI_Reduce_scatter_block");
 }
 
+/// Runs the call over the tree. The communicator learns from it as from an allreduce of half the
+/// vector, which moves as many bytes.
+Status run_over_tree(const Call& call, const CallKey& key, const Binding& binding,
+                     const Status* refusal = nullptr) {
+    CommContext& context = *call.context;
+    Residual* const residual = refusal == nullptr ? call.entry->residual_values() : nullptr;
+    const auto run = [&] {
+        return run_blocking(context.plans(), call.entry->kind, key, binding,
+                            {.residual = residual, .refusal = refusal});
+    };
+    if (key.feedback) context.keep_plans();
+    if (!context.learns()) return run();
+    const std::uint64_t begin_ns = now_ns();
+    const Status status = run();
+    const Status learnt = context.learn_from({.vector_bytes = call.shape.size_bytes() / 2,
+                                              .exact = !key.compress,
+                                              .elapsed_ns = now_ns() - begin_ns,
+                                              .ends_apart = true});
+    return status.ok() ? learnt : status;
+}
+
 Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
                             const CallShape& shape, const KeptTolerance& kept) {
     const Route& route = kept.route;
     if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
     if (route.goes(one_host_way())) return run_on_one_host(call, arguments, shape);
-    if (route.key.feedback) call.context->keep_plans();
     Binding binding = binding_of(arguments, shape);
     binding.tolerance = kept.for_encodings();
-    return run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
-                        {.residual = call.entry->residual_values()});
+    return run_over_tree(call, route.key, binding);
 }
 
 /// Runs the call so that it keeps its tolerance. `arguments` are those of the call, or name copies
@@ -133,8 +152,7 @@ void refuse_blocks(const Call& call, const Status& why) {
     if (route.goes(one_host_way()))
         call.context->one_host().refuse(call.entry->kind, call.shape, why.code());
     else
-        (void)run_blocking(call.context->plans(), call.entry->kind, route.key, binding,
-                           {.refusal = &why});
+        (void)run_over_tree(call, route.key, binding, &why);
 }
 
 Status run_reduce_scatter(const Call& call) {
@@ -153,8 +171,7 @@ Status run_allgather(const Call& call) {
         refuse_call(call, packed);
         return packed;
     }
-    GRADCOLL_TRY(run_blocking(call.context->plans(), call.entry->kind, call.route.key,
-                              binding_of(buffers.arguments(), call.shape)));
+    GRADCOLL_TRY(run_over_tree(call, call.route.key, binding_of(buffers.arguments(), call.shape)));
     return buffers.drain();
 }
 

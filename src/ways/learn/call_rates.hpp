@@ -1,7 +1,8 @@
-// ways/learn/call_rates.hpp - how fast long calls were, by size: what two plans are compared by,
-// and one plan with itself at another time.
+// ways/learn/call_rates.hpp - a long call that was timed, and how fast such calls were, by size:
+// what two plans are compared by, and one plan with itself at another time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -14,20 +15,31 @@
 
 namespace gradcoll {
 
+/// A LongCall is a long blocking allreduce between hosts, or a call that moves as much, that has
+/// ended, on whatever rank and however.
+struct LongCall {
+    std::uint64_t vector_bytes = 0;
+    bool exact = true;
+    std::uint64_t elapsed_ns = 0;  ///< time on this rank; all else is the same on all ranks
+    bool ends_apart = false;  ///< some ranks end long before others, each with its block or blocks
+    bool may_zip = false;     ///< whether it could be packed without loss
+    bool zips_otherwise = false;  ///< whether it is packed where such calls usually are not, or not
+                                  ///< where they are
+};
+
 /// CallRates holds the highest rate for each power of two of vector bytes, for exact and compressed
-/// calls apart. Whoever comes last into a call waits for nobody, so the highest of all ranks is
-/// what the network does.
+/// calls apart, and for those that end apart. Whoever comes last into a call waits for nobody, so
+/// the highest of all ranks is what the network does. If ranks end apart it is the lowest: each has
+/// come last now and then.
 class CallRates {
   public:
-    void add(std::uint64_t vector_bytes, bool exact, std::uint64_t elapsed_ns) {
-        if (vector_bytes == 0 || elapsed_ns == 0) return;
-        double& highest = highest_[bin_of(vector_bytes, exact)];
-        const double rate = static_cast<double>(vector_bytes) / static_cast<double>(elapsed_ns);
-        if (rate > highest) highest = rate;
+    void add(const LongCall& call) {
+        if (call.vector_bytes == 0 || call.elapsed_ns == 0) return;
+        double& highest = highest_[bin_of(call)];
+        highest = std::max(
+            highest, static_cast<double>(call.vector_bytes) / static_cast<double>(call.elapsed_ns));
     }
-    bool has(std::uint64_t vector_bytes, bool exact) const {
-        return highest_[bin_of(vector_bytes, exact)] > 0;
-    }
+    bool has(const LongCall& call) const { return highest_[bin_of(call)] > 0; }
 
     /// Takes over the rates of sizes that it does not know.
     void add_sizes_of(const CallRates& other) {
@@ -40,10 +52,13 @@ class CallRates {
         return true;
     }
 
-    /// Raises the rates to the highest of all ranks. Collective. Errors: transport.
+    /// Makes the rates those of all ranks. Collective. Errors: transport.
     Status agree(MPI_Comm comm) {
-        return allreduce_going_on(highest_.data(), static_cast<int>(highest_.size()), MPI_DOUBLE,
-                                  MPI_MAX, comm);
+        negate_apart();
+        const Status status = allreduce_going_on(highest_.data(), static_cast<int>(highest_.size()),
+                                                 MPI_DOUBLE, MPI_MAX, comm);
+        negate_apart();
+        return status;
     }
 
     /// Returns how many times as long calls take here as in `other`, with one call of each size
@@ -62,11 +77,18 @@ class CallRates {
 
   private:
     static constexpr std::size_t sizes = 64;
-    static std::size_t bin_of(std::uint64_t bytes, bool exact) {
-        return static_cast<std::size_t>(std::bit_width(bytes) - 1) + (exact ? 0 : sizes);
+    static constexpr std::size_t first_apart = 2 * sizes;
+    static std::size_t bin_of(const LongCall& call) {
+        return static_cast<std::size_t>(std::bit_width(call.vector_bytes) - 1) +
+               (call.exact ? 0 : sizes) + (call.ends_apart ? first_apart : 0);
+    }
+    /// Makes a maximum of all ranks the minimum.
+    void negate_apart() {
+        for (std::size_t bin = first_apart; bin < highest_.size(); ++bin)
+            highest_[bin] = -highest_[bin];
     }
 
-    std::array<double, 2 * sizes> highest_{};
+    std::array<double, 2 * first_apart> highest_{};
 };
 
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 #include "ways/learn/link_timing.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "collectives/predict/model.hpp"
 
@@ -43,22 +44,24 @@ Tree with_links(const Tree& tree, RateOf rate_of) {
 double LinkTiming::begin(const Tree& tree) {
     links_passes_ = passes_of(tree);
     calls_ = 0;
-    gbytes_per_s_ = 0;
+    gbytes_per_s_ = apart_gbytes_per_s_ = 0;
     return links_passes_;
 }
 
-bool LinkTiming::add(std::uint64_t vector_bytes, std::uint64_t elapsed_ns) {
-    const double bytes = links_passes_ * static_cast<double>(vector_bytes);
-    if (calls_++ > 0 && elapsed_ns > 0)
-        gbytes_per_s_ = std::max(gbytes_per_s_, bytes / static_cast<double>(elapsed_ns));
+bool LinkTiming::add(std::uint64_t wire_bytes, const LongCall& call) {
+    const double bytes = links_passes_ * static_cast<double>(wire_bytes);
+    double& highest = call.ends_apart ? apart_gbytes_per_s_ : gbytes_per_s_;
+    if (calls_++ > 0 && call.elapsed_ns > 0)
+        highest = std::max(highest, bytes / static_cast<double>(call.elapsed_ns));
     return calls_ == calls;
 }
 
 Result<double> LinkTiming::agree(MPI_Comm comm) const {
-    double highest = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(&gbytes_per_s_, &highest, 1, MPI_DOUBLE, MPI_MAX, comm),
+    const std::array<double, 2> mine{gbytes_per_s_, -apart_gbytes_per_s_};
+    std::array<double, 2> of_all{};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(mine.data(), of_all.data(), 2, MPI_DOUBLE, MPI_MAX, comm),
                           "MPI_Allreduce"));
-    return highest;
+    return of_all[0] > 0 ? of_all[0] : -of_all[1];
 }
 
 Tree with_links_between_hosts(const Tree& tree, double gbytes_per_s) {

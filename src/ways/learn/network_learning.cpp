@@ -101,12 +101,12 @@ Result<NetworkLearning::Advice> NetworkLearning::add(MPI_Comm comm, const LongCa
         case Phase::timing:
             return add_timed(comm, call);
         case Phase::measuring:
-            usual_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+            usual_.add(call);
             break;
         case Phase::proving:
             return add_proof(comm, call);
         case Phase::watching:
-            now_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+            now_.add(call);
             window_ns_ += usual_time_ns(call);
             GRADCOLL_TRY(watch(comm));
             break;
@@ -122,7 +122,7 @@ double NetworkLearning::usual_time_ns(const LongCall& call) const {
 /// Adds a call while calls are timed. A tree that was measured from the beginning keeps its rates.
 Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const LongCall& call) {
     timed_bytes_ += static_cast<double>(wire_bytes(call));
-    if (!timing_.add(wire_bytes(call), call.elapsed_ns)) return Advice::keep;
+    if (!timing_.add(wire_bytes(call), call)) return Advice::keep;
     rate_gbytes_per_s_ = GRADCOLL_VALUE(timing_.agree(comm));
     if (rate_gbytes_per_s_ <= 0) {
         stop();
@@ -195,10 +195,8 @@ void NetworkLearning::took(bool is_another) {
 }
 
 Result<NetworkLearning::Advice> NetworkLearning::add_proof(MPI_Comm comm, const LongCall& call) {
-    const bool counts =
-        usual_.has(call.vector_bytes, call.exact) || calls_to_prove_ > proving_calls;
-    if (counts && calls_to_prove_-- <= proving_calls)
-        now_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+    const bool counts = usual_.has(call) || calls_to_prove_ > proving_calls;
+    if (counts && calls_to_prove_-- <= proving_calls) now_.add(call);
     if (calls_to_prove_ > 0 && --calls_left_ > 0) return Advice::keep;
     GRADCOLL_TRY(now_.agree(comm));
     const double slowness = now_.slowness_to(usual_).value_or(1);

@@ -16,17 +16,6 @@
 
 namespace gradcoll {
 
-/// A LongCall is a long blocking allreduce between hosts that has ended, on whatever rank and
-/// however.
-struct LongCall {
-    std::uint64_t vector_bytes = 0;
-    bool exact = true;
-    std::uint64_t elapsed_ns = 0;  ///< time on this rank; all else is the same on all ranks
-    bool may_zip = false;          ///< whether it could be packed without loss
-    bool zips_otherwise = false;  ///< whether it is packed where such calls usually are not, or not
-                                  ///< where they are
-};
-
 /// NetworkLearning times the calls first (LinkTiming). Then it measures the network (ProbeSlices)
 /// between calls, for a tenth of the time that these take. The tree that this gives must not be
 /// slower than the one before. From then on calls and measurements go on being compared, for a

@@ -24,11 +24,22 @@ TEST(LinkTiming, AllRanksLearnTheHighestRate) {
     timing.begin(hosts(2, VertexKind::group, 0));
     for (int call = 1; call <= LinkTiming::calls; ++call) {
         const std::uint64_t bytes = call == 1 ? 1'000'000'000 : 1000 * (rank + 1);
-        EXPECT_EQ(timing.add(bytes, 1000), call == LinkTiming::calls);
+        EXPECT_EQ(timing.add(bytes, {.elapsed_ns = 1000}), call == LinkTiming::calls);
     }
     const auto rate = timing.agree(MPI_COMM_WORLD);
     ASSERT_TRUE(rate.ok());
     EXPECT_DOUBLE_EQ(*rate, ranks);
+}
+
+TEST(LinkTiming, OfCallsThatEndApartTheSlowestRankCounts) {
+    const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));
+    LinkTiming timing;
+    timing.begin(hosts(2, VertexKind::group, 0));
+    for (int call = 1; call <= LinkTiming::calls; ++call)
+        timing.add(1000 * (rank + 1), {.elapsed_ns = 1000, .ends_apart = true});
+    const auto rate = timing.agree(MPI_COMM_WORLD);
+    ASSERT_TRUE(rate.ok());
+    EXPECT_DOUBLE_EQ(*rate, 1);
 }
 
 TEST(LinkTiming, RatesStandBetweenHostsAlone) {

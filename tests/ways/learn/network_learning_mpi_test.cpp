@@ -159,18 +159,40 @@ TEST(CallRates, CompareOneCallOfEachSizeThatBothKnow) {
     CallRates here;
     CallRates there;
     EXPECT_FALSE(here.slowness_to(there));
-    here.add(1 << 20, true, 200);
-    here.add(1 << 20, true, 300);
-    here.add(1 << 22, true, 1);
-    there.add(1 << 20, true, 100);
-    there.add(1 << 20, false, 1);
+    here.add({1 << 20, true, 200});
+    here.add({1 << 20, true, 300});
+    here.add({1 << 22, true, 1});
+    there.add({1 << 20, true, 100});
+    there.add({1 << 20, false, 1});
     EXPECT_DOUBLE_EQ(*here.slowness_to(there), 2);
-    EXPECT_TRUE(here.has((1 << 20) + 5, true));
-    EXPECT_FALSE(here.has(1 << 20, false));
+    EXPECT_TRUE(here.has({(1 << 20) + 5, true}));
+    EXPECT_FALSE(here.has({1 << 20, false}));
     there.add_sizes_of(here);
-    EXPECT_TRUE(there.has(1 << 22, true));
+    EXPECT_TRUE(there.has({1 << 22, true}));
     EXPECT_DOUBLE_EQ(*here.slowness_to(there),
                      (200.0 / (1 << 20) + 1.0 / (1 << 22)) / (100.0 / (1 << 20) + 1.0 / (1 << 22)));
+}
+
+/// Every rank comes last into one of the calls. One of them always ends before the others.
+TEST(CallRates, OfCallsThatEndApartTheSlowestRankCounts) {
+    const int ranks = size_of(MPI_COMM_WORLD);
+    const int rank = rank_of(MPI_COMM_WORLD);
+    const std::uint64_t takes_ns = rank == ranks - 1 ? 100 : 300;
+    CallRates apart;
+    CallRates together;
+    for (int last = 0; last < ranks; ++last) {
+        const std::uint64_t elapsed_ns = takes_ns + (rank == last ? 0 : 50);
+        apart.add({1 << 20, true, elapsed_ns, true});
+        together.add({1 << 20, true, elapsed_ns});
+    }
+    EXPECT_FALSE(apart.slowness_to(together));
+    ASSERT_TRUE(apart.agree(MPI_COMM_WORLD).ok());
+    ASSERT_TRUE(together.agree(MPI_COMM_WORLD).ok());
+    CallRates once;
+    once.add({1 << 20, true, ranks > 1 ? 300U : 100U, true});
+    once.add({1 << 20, true, 100});
+    EXPECT_DOUBLE_EQ(*apart.slowness_to(once), 1);
+    EXPECT_DOUBLE_EQ(*together.slowness_to(once), 1);
 }
 
 }  // namespace
