@@ -13,7 +13,8 @@ namespace {
 /// Returns whole numbers, which all orders of additions give one sum.
 std::vector<float> numbers(std::mt19937_64& random, std::size_t count) {
     std::vector<float> values(count);
-    for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+    for (float& value : values)
+        value = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
     return values;
 }
 

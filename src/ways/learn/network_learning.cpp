@@ -1,10 +1,14 @@
 #include "ways/learn/network_learning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "collectives/predict/model.hpp"
+#include "topology/probe/cache.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
 
 namespace gradcoll {
 namespace {
@@ -27,6 +31,8 @@ constexpr double slower_by = 1.1;
 constexpr double another_time = 1.25;
 constexpr double another_rate = 1.25;
 constexpr int proving_calls = 4;
+/// Calls that end apart count as this part of one: each rank has to have come last once.
+constexpr int apart_calls_a_call = 4;
 /// A tree that seems slower is tried so often, as machines are disturbed now and then, and
 /// connections are new.
 constexpr int proofs = 3;
@@ -148,6 +154,7 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     const bool may_be_short = calls_since_slice_ >= calls_between_slices && !only_watches;
     if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
     calls_since_slice_ = 0;
+    if (phase_ == Phase::measuring && GRADCOLL_VALUE(is_known(comm))) return Advice::look_again;
     const std::uint64_t spent_before_ns = spent_.ns;
     auto tree = GRADCOLL_VALUE(measure_slice(comm, allowed_ns));
     credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
@@ -158,6 +165,25 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     GRADCOLL_TRY(newest.agree(comm));
     if (!newest.is_empty()) usual_ = newest;
     return Advice::look_again;
+}
+
+/// Returns, on all ranks alike, whether another communicator has measured these hosts meanwhile,
+/// and all know the same of it. Then that is measured_.
+Result<bool> NetworkLearning::is_known(MPI_Comm comm) {
+    std::vector<JobHost> hosts;
+    for (const ProbeHost& host : hosts_) hosts.emplace_back().name = host.name;
+    const std::optional<Switches> known = kept_network(hosts);
+    const bool has_tree = known && known->tree;
+    const std::uint64_t hash =
+        has_tree ? Hash().text(probe_cache_text(*known->tree)).digest() : std::uint64_t{0};
+    const std::array<std::uint64_t, 2> mine{hash, ~hash};
+    std::array<std::uint64_t, 2> highest{};
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Allreduce(mine.data(), highest.data(), 2, MPI_UINT64_T, MPI_MAX, comm),
+                 "MPI_Allreduce"));
+    if (!has_tree || highest != mine) return false;
+    measured_ = *known->tree;
+    return true;
 }
 
 Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, double allowed_ns) {
@@ -189,19 +215,21 @@ void NetworkLearning::took(bool is_another) {
     window_ns_ = 0;
     is_calm_ = true;
     phase_ = is_another ? Phase::proving : Phase::watching;
-    calls_to_prove_ = proving_calls + 1;  // the first one makes connections
+    proof_left_ = (proving_calls + 1) * apart_calls_a_call;  // the first one makes connections
     calls_left_ = most_calls_to_prove;
     proofs_left_ = proofs;
 }
 
 Result<NetworkLearning::Advice> NetworkLearning::add_proof(MPI_Comm comm, const LongCall& call) {
-    const bool counts = usual_.has(call) || calls_to_prove_ > proving_calls;
-    if (counts && calls_to_prove_-- <= proving_calls) now_.add(call);
-    if (calls_to_prove_ > 0 && --calls_left_ > 0) return Advice::keep;
+    constexpr int proof = proving_calls * apart_calls_a_call;
+    if (proof_left_ <= proof) now_.add(call);
+    if (usual_.has(call) || proof_left_ > proof)
+        proof_left_ -= call.ends_apart ? 1 : apart_calls_a_call;
+    if (proof_left_ > 0 && --calls_left_ > 0) return Advice::keep;
     GRADCOLL_TRY(now_.agree(comm));
     const double slowness = now_.slowness_to(usual_).value_or(1);
     if (slowness > slower_by && slowness < much_slower_by && --proofs_left_ > 0) {
-        calls_to_prove_ = proving_calls;
+        proof_left_ = proof;
         return Advice::keep;
     }
     if (slowness > slower_by) {

@@ -20,7 +20,8 @@ namespace gradcoll {
 /// between calls, for a tenth of the time that these take. The tree that this gives must not be
 /// slower than the one before. From then on calls and measurements go on being compared, for a
 /// hundredth of the time, and for a tenth if calls take another time than they did: links may be
-/// used by others now and then.
+/// used by others now and then. What another communicator has measured of the same hosts meanwhile
+/// is not measured again.
 ///
 /// All ranks add the same calls. One thread at a time may use it.
 class NetworkLearning {
@@ -70,6 +71,7 @@ class NetworkLearning {
     Result<Advice> add_timed(MPI_Comm comm, const LongCall& call);
     Result<Advice> add_proof(MPI_Comm comm, const LongCall& call);
     Result<Advice> measure(MPI_Comm comm);
+    Result<bool> is_known(MPI_Comm comm);
     Result<std::optional<SwitchTree>> measure_slice(MPI_Comm comm, double allowed_ns);
     Status watch(MPI_Comm comm);
     double usual_time_ns(const LongCall& call) const;
@@ -91,7 +93,7 @@ class NetworkLearning {
     double window_ns_ = 0;  ///< time of the calls in now_
     bool is_calm_ = false;  ///< whether calls take as long as they did
     int disturbed_ = 0;     ///< how many measurements in a row hosts were too busy for
-    int calls_to_prove_ = 0;
+    int proof_left_ = 0;    ///< in parts of a call
     int proofs_left_ = 0;
     int calls_left_ = 0;  ///< most calls until proving ends, whatever sizes they have
     CallRates usual_;     ///< rates with the tree in use; while proving, with the one before

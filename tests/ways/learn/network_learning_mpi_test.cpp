@@ -6,6 +6,7 @@
 
 #include "api/api_support.hpp"
 #include "topology/probe/cache.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
 #include "ways/host_trees.hpp"
 
 namespace gradcoll::test {
@@ -87,6 +88,21 @@ TEST_F(NetworkLearningTest, MeasuresAllAtOnceForWhoKeepsTheTree) {
     EXPECT_FALSE(*learning_.measure_now(MPI_COMM_WORLD));
     EXPECT_EQ(learning_.spent().slices, 0);
     EXPECT_GT(slices, 0);
+}
+
+/// Rank 0 alone may know of it, from a communicator of others.
+TEST_F(NetworkLearningTest, WhatAllRanksKnowByAnotherCommunicatorIsNotMeasuredAgain) {
+    if (!has_tree()) GTEST_SKIP() << "needs three hosts";
+    learn(10 * ms);
+    const SwitchTree measured = learning_.measured();
+    for (const bool on_all : {true, false}) {
+        SCOPED_TRACE(on_all);
+        if (on_all || rank_of(MPI_COMM_WORLD) == 0) keep_network(measured, false);
+        learn(10 * ms);
+        EXPECT_EQ(learning_.spent().slices > 0, !on_all);
+        EXPECT_EQ(learning_.measured().hosts.size(), measured.hosts.size());
+        forget_network(measured);
+    }
 }
 
 TEST_F(NetworkLearningTest, ATreeWithWhichCallsAreSlowerIsGivenBackForGood) {
