@@ -11,10 +11,11 @@
 ! - Counts are default integers or of MPI_COUNT_KIND, steps are of kind int64.
 ! - `ierror` is optional; without it only the communicator's error handler tells of an error.
 ! - Texts may have blanks at their end, which are left out.
-! inspect.h, mover.h and reduce-scatters with a residual are for C alone.
+! - The inputs of GC_Accumulate are addresses (c_loc).
+! inspect.h with its GC_Stats, and mover.h, are for C alone.
 module gradcoll
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_int, c_loc, &
-      c_long_long, c_null_char, c_null_ptr, c_ptr
+      c_long_long, c_null_char, c_null_ptr, c_ptr, c_size_t
   use mpi_f08, only: MPI_BOTTOM, MPI_Comm, MPI_COMM_WORLD, MPI_COUNT_KIND, MPI_Datatype, &
       MPI_Info, MPI_IN_PLACE, MPI_Op, MPI_Request
   implicit none
@@ -36,22 +37,29 @@ module gradcoll
     type(c_ptr) :: pointer = c_null_ptr
   end type
 
-  public :: GC_Allgather, GC_Allreduce, GC_Allreduce_init, GC_Allreduce_residual, &
-      GC_Comm_attach, GC_Comm_get_option
-  public :: GC_Comm_set_codec, GC_Comm_set_info, GC_Comm_set_option, GC_Comm_set_schedule, &
-      GC_Engine_create, GC_Engine_flush
-  public :: GC_Engine_free, GC_Error_string, GC_Get_version, GC_Handle_test, GC_Handle_wait, &
-      GC_Handle_waitall, GC_Iallreduce
-  public :: GC_Reduce_scatter_block, GC_Request_free, GC_Request_set_step, GC_Residual_create, &
-      GC_Residual_free
-  public :: GC_Residual_reset, GC_Residual_scale, GC_Start, GC_Startall, GC_Step, GC_Submit, &
-      GC_Test, GC_Wait, GC_Waitall
+  public :: GC_Accumulate, GC_Allgather, GC_Allreduce, GC_Allreduce_init, GC_Allreduce_residual, &
+      GC_Comm_attach, GC_Comm_get_option, GC_Comm_set_codec, GC_Comm_set_info, GC_Comm_set_option, &
+      GC_Comm_set_schedule, GC_Comm_set_stream, GC_Comm_shrink, GC_Engine_create, GC_Engine_flush, &
+      GC_Engine_free, GC_Engine_get_residual, GC_Engine_reconfigure
+  public :: GC_Error_string, GC_Get_version, GC_Handle_test, GC_Handle_wait, GC_Handle_waitall, &
+      GC_Iallreduce, GC_Reduce_scatter_block, GC_Reduce_scatter_block_residual, GC_Request_free, &
+      GC_Request_get_residual, GC_Request_set_step, GC_Residual_create, &
+      GC_Residual_create_for_blocks, GC_Residual_free, GC_Residual_hand_over, GC_Residual_load, &
+      GC_Residual_reset, GC_Residual_save
+  public :: GC_Residual_scale, GC_Residual_size, GC_Start, GC_Startall, GC_Step, GC_Submit, &
+      GC_Test, GC_Type_bfloat16, GC_Type_float16, GC_Wait, GC_Waitall
 
   interface GC_Allreduce
     module procedure allreduce, allreduce_c
   end interface
+  interface GC_Accumulate
+    module procedure accumulate, accumulate_c
+  end interface
   interface GC_Allreduce_residual
     module procedure allreduce_residual, allreduce_residual_c
+  end interface
+  interface GC_Reduce_scatter_block_residual
+    module procedure reduce_scatter_block_residual, reduce_scatter_block_residual_c
   end interface
   interface GC_Iallreduce
     module procedure iallreduce, iallreduce_c
@@ -62,6 +70,12 @@ module gradcoll
   interface GC_Residual_create
     module procedure residual_create, residual_create_c
   end interface
+  interface GC_Residual_create_for_blocks
+    module procedure residual_create_for_blocks, residual_create_for_blocks_c
+  end interface
+  interface GC_Engine_get_residual
+    module procedure engine_get_residual, engine_get_residual_c
+  end interface
   interface GC_Submit
     module procedure submit, submit_c
   end interface
@@ -69,6 +83,9 @@ module gradcoll
   include 'gradcoll_c.inc'
 
 contains
+
+  include 'gradcoll_engine.inc'
+  include 'gradcoll_residual.inc'
 
   ! The address that the C call gets of a buffer.
   type(c_ptr) function place_of(buffer) result(place)
@@ -117,37 +134,6 @@ contains
     if (is_contiguous(sendbuf) .and. is_contiguous(recvbuf)) then
       code = c_allreduce(place_of(sendbuf), place_of(recvbuf), count, datatype%MPI_VAL, &
           op%MPI_VAL, comm%MPI_VAL)
-    else
-      code = c_not_contiguous(comm%MPI_VAL)
-    end if
-    call tell(code, ierror)
-  end subroutine
-
-  subroutine allreduce_residual(sendbuf, recvbuf, count, datatype, op, comm, residual, ierror)
-    type(*), dimension(..), intent(in) :: sendbuf
-    type(*), dimension(..) :: recvbuf
-    integer, intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(MPI_Op), intent(in) :: op
-    type(MPI_Comm), intent(in) :: comm
-    type(GC_Residual), intent(in) :: residual
-    integer, optional, intent(out) :: ierror
-    call allreduce_residual_c(sendbuf, recvbuf, int(count, MPI_COUNT_KIND), datatype, op, comm, &
-        residual, ierror)
-  end subroutine
-  subroutine allreduce_residual_c(sendbuf, recvbuf, count, datatype, op, comm, residual, ierror)
-    type(*), dimension(..), intent(in) :: sendbuf
-    type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(MPI_Op), intent(in) :: op
-    type(MPI_Comm), intent(in) :: comm
-    type(GC_Residual), intent(in) :: residual
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    if (is_contiguous(sendbuf) .and. is_contiguous(recvbuf)) then
-      code = c_allreduce_residual(place_of(sendbuf), place_of(recvbuf), count, datatype%MPI_VAL, &
-          op%MPI_VAL, comm%MPI_VAL, residual)
     else
       code = c_not_contiguous(comm%MPI_VAL)
     end if
@@ -255,6 +241,34 @@ contains
     call tell(code, ierror)
   end subroutine
 
+  subroutine accumulate(inputs, input_count, output, count, datatype, op, ierror)
+    type(c_ptr), intent(in) :: inputs(*)
+    integer, intent(in) :: input_count
+    type(*), dimension(..) :: output
+    integer, intent(in) :: count
+    type(MPI_Datatype), intent(in) :: datatype
+    type(MPI_Op), intent(in) :: op
+    integer, optional, intent(out) :: ierror
+    call accumulate_c(inputs, input_count, output, int(count, MPI_COUNT_KIND), datatype, op, ierror)
+  end subroutine
+  subroutine accumulate_c(inputs, input_count, output, count, datatype, op, ierror)
+    type(c_ptr), intent(in) :: inputs(*)
+    integer, intent(in) :: input_count
+    type(*), dimension(..) :: output
+    integer(MPI_COUNT_KIND), intent(in) :: count
+    type(MPI_Datatype), intent(in) :: datatype
+    type(MPI_Op), intent(in) :: op
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    if (is_contiguous(output)) then
+      code = c_accumulate(inputs, input_count, place_of(output), count, datatype%MPI_VAL, &
+          op%MPI_VAL)
+    else
+      code = c_not_contiguous(MPI_COMM_WORLD%MPI_VAL)
+    end if
+    call tell(code, ierror)
+  end subroutine
+
   subroutine GC_Start(request, ierror)
     type(GC_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
@@ -305,46 +319,25 @@ contains
     call tell(c_request_set_step(request, step), ierror)
   end subroutine
 
-  subroutine residual_create(comm, count, datatype, residual, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    integer, intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(GC_Residual), intent(inout) :: residual
-    integer, optional, intent(out) :: ierror
-    call residual_create_c(comm, int(count, MPI_COUNT_KIND), datatype, residual, ierror)
-  end subroutine
-  subroutine residual_create_c(comm, count, datatype, residual, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    integer(MPI_COUNT_KIND), intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(GC_Residual), intent(inout) :: residual
-    integer, optional, intent(out) :: ierror
-    call tell(c_residual_create(comm%MPI_VAL, count, datatype%MPI_VAL, residual), ierror)
-  end subroutine
-
-  subroutine GC_Residual_free(residual, ierror)
-    type(GC_Residual), intent(inout) :: residual
-    integer, optional, intent(out) :: ierror
-    call tell(c_residual_free(residual), ierror)
-  end subroutine
-
-  subroutine GC_Residual_scale(residual, factor, ierror)
-    type(GC_Residual), intent(in) :: residual
-    real(c_double), intent(in) :: factor
-    integer, optional, intent(out) :: ierror
-    call tell(c_residual_scale(residual, factor), ierror)
-  end subroutine
-
-  subroutine GC_Residual_reset(residual, ierror)
-    type(GC_Residual), intent(in) :: residual
-    integer, optional, intent(out) :: ierror
-    call tell(c_residual_reset(residual), ierror)
-  end subroutine
-
   subroutine GC_Comm_attach(comm, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, optional, intent(out) :: ierror
     call tell(c_comm_attach(comm%MPI_VAL), ierror)
+  end subroutine
+
+  ! `newcomm` is MPI_COMM_NULL if the call fails.
+  subroutine GC_Comm_shrink(comm, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Comm), intent(out) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call tell(c_comm_shrink(comm%MPI_VAL, newcomm%MPI_VAL), ierror)
+  end subroutine
+
+  subroutine GC_Comm_set_stream(comm, stream, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(c_ptr), intent(in) :: stream
+    integer, optional, intent(out) :: ierror
+    call tell(c_comm_set_stream(comm%MPI_VAL, stream), ierror)
   end subroutine
 
   subroutine GC_Comm_set_codec(comm, codec, ierror)
@@ -398,86 +391,6 @@ contains
     call tell(code, ierror)
   end subroutine
 
-  subroutine GC_Engine_create(comm, info, engine, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    type(MPI_Info), intent(in) :: info
-    type(GC_Engine), intent(inout) :: engine
-    integer, optional, intent(out) :: ierror
-    call tell(c_engine_create(comm%MPI_VAL, info%MPI_VAL, engine), ierror)
-  end subroutine
-
-  ! Here the error handler that a section with gaps calls is that of MPI_COMM_WORLD.
-  subroutine submit(engine, name, sendbuf, recvbuf, count, datatype, op, priority, handle, ierror)
-    type(GC_Engine), intent(in) :: engine
-    character(len=*), intent(in) :: name
-    type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    type(*), dimension(..), asynchronous :: recvbuf
-    integer, intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(MPI_Op), intent(in) :: op
-    integer, intent(in) :: priority
-    type(GC_Handle), intent(inout) :: handle
-    integer, optional, intent(out) :: ierror
-    call submit_c(engine, name, sendbuf, recvbuf, int(count, MPI_COUNT_KIND), datatype, op, &
-        priority, handle, ierror)
-  end subroutine
-  subroutine submit_c(engine, name, sendbuf, recvbuf, count, datatype, op, priority, handle, ierror)
-    type(GC_Engine), intent(in) :: engine
-    character(len=*), intent(in) :: name
-    type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
-    type(MPI_Datatype), intent(in) :: datatype
-    type(MPI_Op), intent(in) :: op
-    integer, intent(in) :: priority
-    type(GC_Handle), intent(inout) :: handle
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    if (is_contiguous(sendbuf) .and. is_contiguous(recvbuf)) then
-      code = c_submit(engine, c_text(name), place_of(sendbuf), place_of(recvbuf), count, &
-          datatype%MPI_VAL, op%MPI_VAL, priority, handle)
-    else
-      code = c_not_contiguous(MPI_COMM_WORLD%MPI_VAL)
-    end if
-    call tell(code, ierror)
-  end subroutine
-
-  subroutine GC_Handle_wait(handle, ierror)
-    type(GC_Handle), intent(inout) :: handle
-    integer, optional, intent(out) :: ierror
-    call tell(c_handle_wait(handle), ierror)
-  end subroutine
-
-  subroutine GC_Handle_test(handle, flag, ierror)
-    type(GC_Handle), intent(inout) :: handle
-    logical, intent(out) :: flag
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code, is_done
-    is_done = 0
-    code = c_handle_test(handle, is_done)
-    flag = is_done /= 0
-    call tell(code, ierror)
-  end subroutine
-
-  subroutine GC_Handle_waitall(count, handles, ierror)
-    integer, intent(in) :: count
-    type(GC_Handle), intent(inout) :: handles(*)
-    integer, optional, intent(out) :: ierror
-    call tell(c_handle_waitall(count, handles), ierror)
-  end subroutine
-
-  subroutine GC_Engine_flush(engine, ierror)
-    type(GC_Engine), intent(in) :: engine
-    integer, optional, intent(out) :: ierror
-    call tell(c_engine_flush(engine), ierror)
-  end subroutine
-
-  subroutine GC_Engine_free(engine, ierror)
-    type(GC_Engine), intent(inout) :: engine
-    integer, optional, intent(out) :: ierror
-    call tell(c_engine_free(engine), ierror)
-  end subroutine
-
   subroutine GC_Error_string(code, text, length, ierror)
     integer, intent(in) :: code
     character(len=*), intent(out) :: text
@@ -496,5 +409,12 @@ contains
     integer, optional, intent(out) :: ierror
     call tell(c_get_version(major, minor, patch), ierror)
   end subroutine
+
+  type(MPI_Datatype) function GC_Type_float16() result(datatype)
+    datatype%MPI_VAL = c_type_float16()
+  end function
+  type(MPI_Datatype) function GC_Type_bfloat16() result(datatype)
+    datatype%MPI_VAL = c_type_bfloat16()
+  end function
 
 end module

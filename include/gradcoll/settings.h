@@ -27,9 +27,9 @@ int GC_Comm_attach(MPI_Comm comm);
  * memory of its own; a gc_topology that names ranks becomes auto. Requests and residuals are made
  * anew; GC_Residual_hand_over keeps what encoders have dropped. Sums of engines that have a dead
  * rank end first; GC_Engine_reconfigure goes on with these. The caller frees `newcomm`. One thread
- * calls, as with other collective calls on `comm`. Errors: MPI_ERR_OTHER if the MPI library has no
- * MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM; what another rank's
- * death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL then. */
+ * calls, as with other collective calls on `comm`. Errors: MPI_ERR_UNSUPPORTED_OPERATION if the MPI
+ * library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM; what
+ * another rank's death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL then. */
 int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
@@ -59,8 +59,8 @@ int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);
  * calls on `comm`, blocking, nonblocking and persistent. They begin after all work that the stream
  * has been given by then, and their own work has ended when they return (or are complete). NULL,
  * the initial value, is the legacy default stream. Local once the communicator is attached. Errors:
- * MPI_ERR_OTHER if no device can be used, saying why. The stream must live until the next call of
- * this function, or as long as the communicator. */
+ * MPI_ERR_UNSUPPORTED_OPERATION if no device can be used, saying why. The stream must live until
+ * the next call of this function, or as long as the communicator. */
 int GC_Comm_set_stream(MPI_Comm comm, void* stream);
 
 /* Returns the value in force. Local. `value` holds `size` bytes; a longer text is cut. `length`

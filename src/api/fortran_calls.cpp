@@ -65,6 +65,46 @@ extern "C" int GC_Fortran_residual_create(int comm, long long count, int datatyp
     return GC_Residual_create(comm_of_number(comm), count, datatype_of_number(datatype), residual);
 }
 
+extern "C" int GC_Fortran_residual_create_for_blocks(int comm, long long recvcount, int datatype,
+                                                     GC_Residual* residual) {
+    return GC_Residual_create_for_blocks(comm_of_number(comm), recvcount,
+                                         datatype_of_number(datatype), residual);
+}
+
+extern "C" int GC_Fortran_reduce_scatter_block_residual(const void* sendbuf, void* recvbuf,
+                                                        long long recvcount, int datatype, int op,
+                                                        int comm, GC_Residual residual) {
+    return GC_Reduce_scatter_block_residual(sendbuf, recvbuf, recvcount,
+                                            datatype_of_number(datatype), op_of_number(op),
+                                            comm_of_number(comm), residual);
+}
+
+extern "C" int GC_Fortran_accumulate(const void* const inputs[], int input_count, void* output,
+                                     long long count, int datatype, int op) {
+    return GC_Accumulate(inputs, input_count, output, count, datatype_of_number(datatype),
+                         op_of_number(op));
+}
+
+/// `newcomm` becomes the number of MPI_COMM_NULL if the call fails.
+extern "C" int GC_Fortran_comm_shrink(int comm, int* newcomm) {
+    MPI_Comm made = MPI_COMM_NULL;
+    const int code = GC_Comm_shrink(comm_of_number(comm), &made);
+    *newcomm = number_of_comm(made);
+    return code;
+}
+
+extern "C" int GC_Fortran_comm_set_stream(int comm, void* stream) {
+    return GC_Comm_set_stream(comm_of_number(comm), stream);
+}
+
+extern "C" int GC_Fortran_type_float16(void) {
+    return number_of_datatype(GC_Type_float16());
+}
+
+extern "C" int GC_Fortran_type_bfloat16(void) {
+    return number_of_datatype(GC_Type_bfloat16());
+}
+
 extern "C" int GC_Fortran_comm_attach(int comm) {
     return GC_Comm_attach(comm_of_number(comm));
 }
@@ -103,4 +143,13 @@ extern "C" int GC_Fortran_submit(GC_Engine engine, const char* name, const void*
                                  GC_Handle* handle) {
     return GC_Submit(engine, name, sendbuf, recvbuf, count, datatype_of_number(datatype),
                      op_of_number(op), priority, handle);
+}
+
+extern "C" int GC_Fortran_engine_reconfigure(GC_Engine engine, int newcomm) {
+    return GC_Engine_reconfigure(engine, comm_of_number(newcomm));
+}
+
+extern "C" int GC_Fortran_engine_get_residual(GC_Engine engine, const char* name, long long count,
+                                              int datatype, GC_Residual* residual) {
+    return GC_Engine_get_residual(engine, name, count, datatype_of_number(datatype), residual);
 }

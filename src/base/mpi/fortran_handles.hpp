@@ -25,6 +25,12 @@ inline MPI_Request request_of_number(int number) {
 inline int number_of(MPI_Request request) {
     return PMPI_Request_toint(request);
 }
+inline int number_of_comm(MPI_Comm comm) {
+    return PMPI_Comm_toint(comm);
+}
+inline int number_of_datatype(MPI_Datatype datatype) {
+    return PMPI_Type_toint(datatype);
+}
 #else
 inline MPI_Comm comm_of_number(int number) {
     return PMPI_Comm_f2c(number);
@@ -43,6 +49,12 @@ inline MPI_Request request_of_number(int number) {
 }
 inline int number_of(MPI_Request request) {
     return PMPI_Request_c2f(request);
+}
+inline int number_of_comm(MPI_Comm comm) {
+    return PMPI_Comm_c2f(comm);
+}
+inline int number_of_datatype(MPI_Datatype datatype) {
+    return PMPI_Type_c2f(datatype);
 }
 #endif
 

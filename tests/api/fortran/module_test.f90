@@ -14,7 +14,8 @@ contains
 end module
 
 program module_test
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_fortran_env, only: int16, int64, real64
   use mpi_f08
   use gradcoll
   use checks
@@ -31,7 +32,11 @@ program module_test
   call persistent()
   call settings()
   call with_residual()
+  call with_residual_of_blocks()
+  call with_kept_residual()
   call with_engine()
+  call with_other_ranks()
+  call with_own_vectors()
   call errors()
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0 .and. all_failures == 0) print '(a)', 'use gradcoll: right'
@@ -202,6 +207,153 @@ contains
     call GC_Handle_waitall(1, handles(3))
     call expect(all(got == spread(sums, 2, 3)), 'sums of an engine')
     call GC_Engine_free(engine)
+  end subroutine
+
+  subroutine with_residual_of_blocks()
+    type(MPI_Comm) :: comm
+    type(GC_Residual) :: residual, other
+    real :: mine(20000 * ranks), sums(20000 * ranks), got(20000), total(20000)
+    integer :: call_number
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    call GC_Comm_set_option(comm, 'gc_compress_if', 'always')
+    call GC_Comm_set_codec(comm, '2:4')
+    call fill(mine, sums)
+    call GC_Residual_create_for_blocks(comm, 20000, MPI_REAL, residual)
+    call GC_Residual_create_for_blocks(comm, 20000_MPI_COUNT_KIND, MPI_REAL, other)
+    total = 0
+    do call_number = 1, 30
+      if (mod(call_number, 2) == 0) then
+        call GC_Reduce_scatter_block_residual(mine, got, 20000, MPI_REAL, MPI_SUM, comm, residual)
+      else
+        call GC_Reduce_scatter_block_residual(mine, got, 20000_MPI_COUNT_KIND, MPI_REAL, MPI_SUM, comm, residual)
+      end if
+      total = total + got / 30
+    end do
+    associate (own => sums(20000 * rank + 1:20000 * rank + 20000))
+      call expect(norm2(total - own) < 0.1 * norm2(own), 'GC_Reduce_scatter_block_residual')
+    end associate
+    call GC_Residual_free(residual)
+    call GC_Residual_free(other)
+    call MPI_Comm_free(comm)
+  end subroutine
+
+  ! A checkpoint brings back what was dropped, and what is handed over is in the vector.
+  subroutine with_kept_residual()
+    type(MPI_Comm) :: comm
+    type(GC_Residual) :: residual
+    type(GC_Request) :: request
+    real :: mine(100000), sums(100000), first(100000), again(100000), dropped(100000)
+    character(len=1), allocatable :: bytes(:)
+    integer(c_size_t) :: size_bytes
+    integer :: ierror
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    call GC_Comm_set_option(comm, 'gc_compress_if', 'always')
+    call GC_Comm_set_codec(comm, '2:4')
+    call fill(mine, sums)
+    call GC_Residual_create(comm, size(mine, kind=MPI_COUNT_KIND), MPI_REAL, residual)
+    call GC_Allreduce_residual(mine, first, size(mine), MPI_REAL, MPI_SUM, comm, residual)
+    call GC_Residual_size(residual, size_bytes)
+    allocate (bytes(size_bytes))
+    call GC_Residual_save(residual, bytes, size_bytes)
+    call GC_Allreduce_residual(mine, first, size(mine), MPI_REAL, MPI_SUM, comm, residual)
+    call GC_Residual_load(residual, bytes, size_bytes)
+    call GC_Allreduce_residual(mine, again, size(mine, kind=MPI_COUNT_KIND), MPI_REAL, MPI_SUM, comm, residual)
+    call expect(all(first == again), 'GC_Residual_save, GC_Residual_load')
+    call GC_Residual_load(residual, bytes, size_bytes - 1, ierror)
+    call expect(ierror /= MPI_SUCCESS, 'a checkpoint that was cut')
+    dropped = 0
+    call GC_Residual_hand_over(residual, dropped)
+    call expect(ranks == 1 .or. any(dropped /= 0), 'GC_Residual_hand_over')
+    call GC_Residual_save(residual, bytes, size_bytes)
+    again = 0
+    call GC_Residual_hand_over(residual, again)
+    call expect(all(again == 0), 'nothing is handed over twice')
+    call GC_Residual_free(residual)
+    call GC_Allreduce_init(mine, again, size(mine), MPI_REAL, MPI_SUM, comm, MPI_INFO_NULL, request)
+    call GC_Request_get_residual(request, residual)
+    call GC_Residual_size(residual, size_bytes)
+    call expect(size_bytes > 0, 'GC_Request_get_residual')
+    call GC_Request_free(request)
+    call MPI_Comm_free(comm)
+  end subroutine
+
+  ! An engine goes on with the ranks of another communicator; one that has lost nobody may shrink,
+  ! where the MPI library can.
+  subroutine with_other_ranks()
+    type(GC_Engine) :: engine
+    type(GC_Handle) :: handle
+    type(GC_Residual) :: residual, same
+    type(MPI_Comm) :: first, second, shrunk
+    type(MPI_Info) :: info
+    real, asynchronous :: mine(50000), got(50000)
+    real :: sums(50000)
+    integer :: ierror, class, size_of_it
+    call fill(mine, sums)
+    call MPI_Comm_dup(MPI_COMM_WORLD, first)
+    call MPI_Comm_dup(MPI_COMM_WORLD, second)
+    call MPI_Info_create(info)
+    call MPI_Info_set(info, 'gc_codec', 'int8')
+    call GC_Engine_create(first, info, engine)
+    call MPI_Info_free(info)
+    call GC_Engine_get_residual(engine, 'one', size(mine), MPI_REAL, residual)
+    call GC_Engine_get_residual(engine, 'one ', size(mine, kind=MPI_COUNT_KIND), MPI_REAL, same)
+    call expect(c_associated_both(residual, same), 'GC_Engine_get_residual')
+    call GC_Engine_reconfigure(engine, second)
+    call MPI_Comm_free(first)
+    call GC_Submit(engine, 'two', mine, got, size(mine), MPI_REAL, MPI_MAX, 0, handle)
+    call GC_Handle_wait(handle)
+    call MPI_Allreduce(mine, sums, size(mine), MPI_REAL, MPI_MAX, MPI_COMM_WORLD)
+    call expect(all(got == sums), 'GC_Engine_reconfigure')
+    call GC_Engine_free(engine)
+    call MPI_Comm_set_errhandler(second, MPI_ERRORS_RETURN)
+    shrunk = MPI_COMM_WORLD
+    call GC_Comm_shrink(second, shrunk, ierror)
+    if (ierror == MPI_SUCCESS) then
+      call MPI_Comm_size(shrunk, size_of_it)
+      call expect(size_of_it == ranks, 'GC_Comm_shrink')
+      call MPI_Comm_free(shrunk)
+    else
+      call MPI_Error_class(ierror, class)
+      call expect(class == MPI_ERR_UNSUPPORTED_OPERATION .and. shrunk == MPI_COMM_NULL, 'GC_Comm_shrink without ULFM')
+    end if
+    call MPI_Comm_free(second)
+  end subroutine
+
+  logical function c_associated_both(one, other)
+    use, intrinsic :: iso_c_binding, only: c_associated
+    type(GC_Residual), intent(in) :: one, other
+    c_associated_both = .not. c_associated(one%pointer) .and. .not. c_associated(other%pointer)
+    if (c_associated(one%pointer)) c_associated_both = c_associated(one%pointer, other%pointer)
+  end function
+
+  subroutine with_own_vectors()
+    real, target :: parts(1000, 3)
+    real :: total(1000), again(1000)
+    integer(int16) :: halves(4), sums(4)
+    type(c_ptr) :: inputs(3)
+    type(MPI_Comm) :: comm
+    integer :: i, ierror
+    do i = 1, 3
+      parts(:, i) = real(i)
+      inputs(i) = c_loc(parts(1, i))
+    end do
+    call GC_Accumulate(inputs, 3, total, 1000, MPI_REAL, MPI_SUM)
+    call GC_Accumulate(inputs, 3, again, 1000_MPI_COUNT_KIND, MPI_REAL, MPI_MAX)
+    call expect(all(total == 6) .and. all(again == 3), 'GC_Accumulate')
+    ! 1.0 of both kinds of 16 bits.
+    halves = int(z'3c00', int16)
+    call GC_Allreduce(halves, sums, 4, GC_Type_float16(), MPI_MAX, MPI_COMM_WORLD)
+    call expect(all(sums == halves), 'GC_Type_float16')
+    halves = int(z'3f80', int16)
+    call GC_Allreduce(halves, sums, 4, GC_Type_bfloat16(), MPI_MAX, MPI_COMM_WORLD)
+    call expect(all(sums == halves), 'GC_Type_bfloat16')
+    ! Without a device that is an error that all can see; with one it is none.
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)
+    call GC_Comm_set_stream(comm, c_null_ptr, ierror)
+    call MPI_Error_class(ierror, i)
+    call expect(ierror == MPI_SUCCESS .or. i == MPI_ERR_UNSUPPORTED_OPERATION, 'GC_Comm_set_stream')
+    call MPI_Comm_free(comm)
   end subroutine
 
   subroutine errors()
