@@ -149,6 +149,47 @@ TEST(ThisMachine, HwlocsOwnVariablesShowAnotherMachine) {
         EXPECT_EQ(object.kind, VertexKind::numa);  // not bound there: the whole machine
 }
 
+Result<Machine> machine_in(const std::string& xml_file) {
+    setenv("HWLOC_XMLFILE", xml_file.c_str(), 1);
+    Result<Machine> machine = Machine::local();
+    unsetenv("HWLOC_XMLFILE");
+    return machine;
+}
+
+std::string cores_in(const std::string& xml_file) {
+    const Result<Machine> machine = machine_in(xml_file);
+    if (!machine.ok()) return machine.status().message();
+    std::string bytes;
+    for (const HostPath& path : machine->paths_of_cores()) bytes += host_path_bytes(path);
+    return bytes;
+}
+
+/// hwloc 2.9 itself refuses version 3, and version 3 of hwloc version 1.
+TEST(ThisMachine, HwlocsVariableMayNameAFileOfEveryVersion) {
+    const std::string name = "Intel-RaptorLake-Corei7-1370P.xml";
+    const Result<Machine> machine = machine_in(test::golden_path("hwloc3/" + name));
+    ASSERT_TRUE(machine.ok()) << machine.status().message();
+    EXPECT_EQ(machine->paths_of_cores().size(), 14U);
+    EXPECT_EQ(machine->facts().cores, 0U);  // it is not this one
+    const std::string cores = cores_in(test::golden_path("hwloc/" + name));
+    EXPECT_EQ(cores_in(test::golden_path("hwloc3/" + name)), cores);
+    EXPECT_EQ(cores_in(test::golden_path("hwloc1/" + name)), cores);
+    setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1", 1);  // goes before it, as in hwloc
+    const Result<Machine> other = machine_in(test::golden_path("hwloc3/" + name));
+    unsetenv("HWLOC_SYNTHETIC");
+    ASSERT_TRUE(other.ok()) << other.status().message();
+    EXPECT_EQ(other->paths_of_cores().size(), 4U);
+}
+
+TEST(ThisMachine, AFileThatHwlocsVariableNamesInVainIsAnError) {
+    EXPECT_EQ(cores_in("/nowhere/a.xml"),
+              "HWLOC_XMLFILE \"/nowhere/a.xml\": it cannot be read: No such file or directory");
+    const std::string path = testing::TempDir() + "gradcoll_not_hwloc_either.xml";
+    std::ofstream(path) << "<topology version=\"4.0\"/>\n";
+    EXPECT_NE(cores_in(path).find("found version 4.0, expected 1, 2.0 or 3.0"), std::string::npos)
+        << cores_in(path);
+}
+
 /// Returns what a process would report on a machine that hwloc takes for this one.
 MachineFacts facts_on(const char* synthetic) {
     setenv("HWLOC_SYNTHETIC", synthetic, 1);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 #include "topology/sources/host/hwloc_xml.hpp"
@@ -82,6 +83,17 @@ std::string reason_of(int error) {
     return error ? std::strerror(error) : "no reason given";
 }
 
+/// Returns the file that hwloc would take for this machine: other variables come first. Empty if
+/// there is none.
+std::string file_of_environment() {
+    for (const char* name : {"HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_SYNTHETIC"})
+        if (!foreign_variable(name).empty()) return {};
+    return foreign_variable("HWLOC_XMLFILE");
+}
+
+/// CPUs that the recording process was not allowed to use are there for others.
+constexpr unsigned long described_flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+
 }  // namespace
 
 void Machine::Deleter::operator()(hwloc_topology* topology) const {
@@ -111,6 +123,8 @@ Result<Machine> Machine::loaded(Handle topology, const std::string& what, Code c
 }
 
 Result<Machine> Machine::local(Devices devices) {
+    if (const std::string path = file_of_environment(); !path.empty())
+        return from_file(path, fmt::format("HWLOC_XMLFILE \"{}\"", path), devices, 0);
     Handle topology = GRADCOLL_VALUE(prepared(devices));
     return loaded(std::move(topology), "this machine", Code::io);
 }
@@ -131,23 +145,32 @@ Result<Machine> Machine::synthetic(const std::string& description) {
 }
 
 Result<Machine> Machine::xml(const std::string& path) {
-    const std::string what = fmt::format("hwloc XML file \"{}\"", path);
+    return from_file(path, fmt::format("hwloc XML file \"{}\"", path), Devices::shown,
+                     described_flags);
+}
+
+Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what) {
+    return from_text(xml, what, Devices::shown, described_flags);
+}
+
+Result<Machine> Machine::from_file(const std::string& path, const std::string& what,
+                                   Devices devices, unsigned long flags) {
     const Result<std::string> text = bytes_of_file(path, largest_file_bytes);
     const std::string why = !text.ok()      ? text.status().message()
                             : text->empty() ? "it is empty"
                                             : "";
     if (!why.empty()) return Status(Code::io, fmt::format("{}: it cannot be read: {}", what, why));
-    return xml_text(*text, what);
+    return from_text(*text, what, devices, flags);
 }
 
-Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what) {
+Result<Machine> Machine::from_text(std::string_view xml, const std::string& what, Devices devices,
+                                   unsigned long flags) {
     const Result<std::string> checked = checked_hwloc_xml(xml);
     if (!checked.ok())
         return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
                                                           checked.status().message()));
-    Handle topology = GRADCOLL_VALUE(prepared(Devices::shown));
-    // CPUs that the recording process was not allowed to use are there for others.
-    hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    Handle topology = GRADCOLL_VALUE(prepared(devices));
+    hwloc_topology_set_flags(topology.get(), flags);
     errno = 0;
     // The size counts the final 0.
     if (hwloc_topology_set_xmlbuffer(topology.get(), checked->c_str(),

@@ -28,8 +28,9 @@ class Machine {
     /// machines.
     enum class Devices : std::uint8_t { ignored, shown };
 
-    /// Loads this machine, or the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show. Errors: io with
-    /// hwloc's reason.
+    /// Loads this machine, or the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show: the file as xml()
+    /// reads it, so that its version and its faults are not hwloc's to judge. Errors: io with
+    /// hwloc's reason; those of xml().
     static Result<Machine> local(Devices devices = Devices::ignored);
     /// Builds a machine from a synthetic string. Errors: invalid_argument quoting the string; more
     /// than 2^20 objects in a level are refused.
@@ -70,6 +71,11 @@ class Machine {
 
     explicit Machine(Handle topology) : topology_(std::move(topology)) {}
     static Result<Handle> prepared(Devices devices);
+    /// `flags` are those of hwloc_topology_set_flags().
+    static Result<Machine> from_file(const std::string& path, const std::string& what,
+                                     Devices devices, unsigned long flags);
+    static Result<Machine> from_text(std::string_view xml, const std::string& what, Devices devices,
+                                     unsigned long flags);
     static Result<Machine> loaded(Handle topology, const std::string& what, Code code);
 
     RankGpu seen(hwloc_obj* device) const;
