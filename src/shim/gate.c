@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "shim/mpi_version.h"
+#include "shim/next.h"
 #include "shim/speaker.h"
 
 GC_Gate gate;
@@ -44,10 +45,25 @@ static int sees_completions(void) {
            found.dli_fbase == ours.dli_fbase;
 }
 
+/* Returns whether there is an MPI_COMM_WORLD, of which the core is a part: programs of MPI_Session
+ * have communicators without one. */
+static bool has_world(void) {
+    int (*initialized)(int* flag) = NULL;
+    int flag = 0;
+    *(void**)&initialized = find_symbol("PMPI_Initialized");
+    return initialized == NULL || initialized(&flag) != 0 || flag != 0;
+}
+
 static const GC_Interposer_table* connect_if_ours(void) {
     char running[RUNNING_MPI_BYTES];
     gate.sees_completions = sees_completions();
     if (running_mpi_is_ours(running)) {
+        if (!has_world()) {
+            speak(
+                "the program has communicators of MPI_Session, and did not call MPI_Init before it "
+                "used one: inactive, all its calls pass");
+            return NULL;
+        }
         const GC_Interposer_table* const core = connect_to_core();
         if (core != NULL) speak_of_uncovered();
         return core;
