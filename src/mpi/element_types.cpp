@@ -35,6 +35,15 @@ std::size_t size_of(MPI_Datatype datatype) {
     return static_cast<std::size_t>(size_bytes);
 }
 
+/// Returns the datatype as the one of `types` that has its size; nothing if none has.
+std::optional<KnownType> of_size(TypeKind kind, Types types, MPI_Datatype datatype,
+                                 int components = 1) {
+    for (const ElementType type : types)
+        if (const KnownType known{type, kind, components}; known.size_bytes() == size_of(datatype))
+            return known;
+    return std::nullopt;
+}
+
 /// Returns whether the MPI library's ops give the 1 of gfortran for .TRUE.: there are compilers
 /// with another number.
 bool logicals_are_0_and_1() {
@@ -92,14 +101,28 @@ class TypeTable {
     void add(TypeKind kind, Types types, std::initializer_list<MPI_Datatype> datatypes,
              int components = 1) {
         for (const MPI_Datatype datatype : datatypes)
-            for (const ElementType type : types)
-                if (const KnownType known{type, kind, components};
-                    known.size_bytes() == size_of(datatype))
-                    rows_.push_back({datatype, known});
+            if (const auto known = of_size(kind, types, datatype, components))
+                rows_.push_back({datatype, *known});
     }
 
     std::vector<Row> rows_;
 };
+
+/// Returns what a type of MPI_Type_create_f90_real, _complex or _integer holds: the numbers that
+/// Fortran has of that precision and range. Nothing for other types.
+std::optional<KnownType> type_by_precision(MPI_Datatype datatype) {
+    int integers = 0;
+    int addresses = 0;
+    int datatypes = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+    if (combiner == MPI_COMBINER_F90_REAL) return of_size(TypeKind::floating, floats, datatype);
+    if (combiner == MPI_COMBINER_F90_COMPLEX)
+        return of_size(TypeKind::complex, floats, datatype, /*components=*/2);
+    if (combiner == MPI_COMBINER_F90_INTEGER)
+        return of_size(TypeKind::fortran_integer, signed_integers, datatype);
+    return std::nullopt;
+}
 
 /// A LazyHandle is made at the first use and freed in MPI_Finalize.
 template <class Handle>
@@ -182,7 +205,8 @@ std::optional<KnownType> known_type(MPI_Datatype datatype) {
     if (float16_handle().is(datatype)) return KnownType{ElementType::f16, TypeKind::floating};
     if (bfloat16_handle().is(datatype)) return KnownType{ElementType::bf16, TypeKind::floating};
     if (const auto half = half_type(datatype)) return KnownType{*half, TypeKind::floating};
-    return std::nullopt;
+    if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
+    return type_by_precision(datatype);
 }
 
 bool has_no_ops_in_mpi(MPI_Datatype datatype) {

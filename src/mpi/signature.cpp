@@ -118,14 +118,15 @@ class FromNull {
 }  // namespace
 
 bool is_named(MPI_Datatype datatype) {
-    return envelope_of(datatype).combiner == MPI_COMBINER_NAMED;
+    const int combiner = envelope_of(datatype).combiner;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 std::optional<KnownType> uniform_element(MPI_Datatype datatype) {
     if (const auto known = known_type(datatype)) return known;
-    const Envelope envelope = envelope_of(datatype);
-    if (envelope.combiner == MPI_COMBINER_NAMED) return std::nullopt;
-    const Contents contents(datatype, envelope);
+    if (is_named(datatype)) return std::nullopt;
+    const Contents contents(datatype, envelope_of(datatype));
     std::optional<KnownType> common;
     for (const MPI_Datatype part : contents.datatypes_with_data()) {
         const auto element = uniform_element(part);

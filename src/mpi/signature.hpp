@@ -11,7 +11,8 @@
 
 namespace gradcoll {
 
-/// Returns whether the type is one of MPI's own, not made of others.
+/// Returns whether the type is one of MPI's own, not made of others: it has a name, or is one of
+/// MPI_Type_create_f90_real and its kin. Nobody frees it.
 bool is_named(MPI_Datatype datatype);
 
 /// Returns the one element type that all of a datatype's basic elements have; nothing if they

@@ -1,6 +1,7 @@
 // Ops and types of the program: who calls the ops with what, handles that are used again, gaps.
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <thread>
 
 #include "api/interposed/support.hpp"
@@ -408,6 +409,40 @@ TEST_F(TypesOfTheProgram, WithGapsInOneBufferForBothAreAnErrorOnEveryRank) {
         << error_text(code);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
+}
+
+// ---- types by precision, as Fortran asks for them
+
+template <class Number>
+std::uint64_t calls_compressed_of(MPI_Datatype type) {
+    const PlainComm comm;
+    GC_Comm_set_option(comm, "gc_compress_if", "always");
+    GC_Comm_set_codec(comm, "int16");
+    const auto number = [](int value) {
+        return Number(static_cast<decltype(std::abs(Number()))>(value));
+    };
+    const std::vector<Number> values(20'000, number(comm.rank() + 1));
+    std::vector<Number> result(values.size());
+    EXPECT_EQ(GC_Allreduce(values.data(), result.data(), 20'000, type, MPI_SUM, comm), MPI_SUCCESS);
+    const Number sum = number(comm.size() * (comm.size() + 1) / 2);
+    EXPECT_EQ(result, std::vector<Number>(values.size(), sum));
+    return comm.stats().calls_compressed;
+}
+
+TEST(TypesByPrecision, AreSummedAndCompressedLikeTheNumbersThatTheyAre) {
+    MPI_Datatype of_6 = MPI_DATATYPE_NULL, of_15 = MPI_DATATYPE_NULL;
+    MPI_Datatype complex_of_6 = MPI_DATATYPE_NULL, of_9 = MPI_DATATYPE_NULL;
+    MPI_Type_create_f90_real(6, MPI_UNDEFINED, &of_6);
+    MPI_Type_create_f90_real(15, 300, &of_15);
+    MPI_Type_create_f90_complex(6, 30, &complex_of_6);
+    MPI_Type_create_f90_integer(9, &of_9);
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const std::uint64_t compressed = ranks > 1 ? 1 : 0;
+    EXPECT_EQ(calls_compressed_of<float>(of_6), compressed);
+    EXPECT_EQ(calls_compressed_of<double>(of_15), compressed);
+    EXPECT_EQ(calls_compressed_of<std::complex<float>>(complex_of_6), compressed);
+    EXPECT_EQ(calls_compressed_of<std::int32_t>(of_9), 0U);
 }
 
 }  // namespace
