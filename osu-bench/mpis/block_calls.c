@@ -6,8 +6,8 @@
  * ELEMENTS of fp32 are a block (340787); each rank has a block of every rank. The library's calls
  * with each CODEC (exact, bf16, int8) and the MPI library's take turns, CALLS (15) times, behind as
  * many that are not counted, in which the library learns the network; each begins behind a barrier.
- * Rank 0 prints medians and quartiles of the slowest rank's time, and how many times as long the MPI
- * library takes. */
+ * Rank 0 prints medians and quartiles of the slowest rank's time, and how many times as long the
+ * MPI library takes. */
 #include <gradcoll.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
     gathered = malloc(count * sizeof *gathered);
     /* Uniform values of 24 bits, of which packing without loss saves little. */
     for (size_t i = 0; i < count; ++i)
-        vector[i] = (float)(((unsigned)i + (unsigned)rank * 7919U) * 2654435761U >> 8) * 0x1p-23F - 1;
+        vector[i] =
+            (float)(((unsigned)i + (unsigned)rank * 7919U) * 2654435761U >> 8) * 0x1p-23F - 1;
     block = vector + (size_t)rank * (size_t)elements;
 
     static Way ways[MOST_WAYS];

@@ -10,13 +10,15 @@ namespace {
 
 /// Returns how often a vector goes through the busiest link between hosts: 2 (d-1) / d times each
 /// way below a vertex with d children.
+double passes_of(const Tree& tree, int vertex) {
+    if (!connects_hosts(tree, vertex)) return 0;
+    const auto degree = static_cast<double>(tree.children(vertex).size());
+    return 2 * (degree - 1) / degree;
+}
 double passes_of(const Tree& tree) {
     double passes = 0;
-    for (const int vertex : tree.inner_vertices()) {
-        if (!connects_hosts(tree, vertex)) continue;
-        const auto degree = static_cast<double>(tree.children(vertex).size());
-        passes = std::max(passes, 2 * (degree - 1) / degree);
-    }
+    for (const int vertex : tree.inner_vertices())
+        passes = std::max(passes, passes_of(tree, vertex));
     return passes;
 }
 
@@ -62,6 +64,16 @@ Result<double> LinkTiming::agree(MPI_Comm comm) const {
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(mine.data(), of_all.data(), 2, MPI_DOUBLE, MPI_MAX, comm),
                           "MPI_Allreduce"));
     return of_all[0] > 0 ? of_all[0] : -of_all[1];
+}
+
+double rate_said_by(const Tree& tree) {
+    double ns_a_byte = 0;  // of the link that takes longest
+    for (const int vertex : tree.inner_vertices())
+        for (const int child : tree.children(vertex)) {
+            const double rate = tree.vertex(child).uplink.bandwidth_gbytes_per_s;
+            if (rate > 0) ns_a_byte = std::max(ns_a_byte, passes_of(tree, vertex) / rate);
+        }
+    return ns_a_byte > 0 ? passes_of(tree) / ns_a_byte : 0;
 }
 
 Tree with_links_between_hosts(const Tree& tree, double gbytes_per_s) {

@@ -35,6 +35,9 @@ class LinkTiming {
     double apart_gbytes_per_s_ = 0;
 };
 
+/// Returns what agree() gives on links that carry what the tree says; 0 if it says nothing of them.
+double rate_said_by(const Tree& tree);
+
 /// Returns the tree with this rate at all links between hosts.
 Tree with_links_between_hosts(const Tree& tree, double gbytes_per_s);
 /// Returns the tree with this part of the rate that it, or else `tuning`, gives each link between

@@ -30,8 +30,11 @@ constexpr double window_wanted_ns = 200e6;
 constexpr double slower_by = 1.1;
 constexpr double another_time = 1.25;
 constexpr double another_rate = 1.25;
+/// Calls do more than send, so a tree from before is doubted only if they take so many times as
+/// long as its links say.
+constexpr double doubtful_from = 2;
 constexpr int proving_calls = 4;
-/// Calls that end apart count as this part of one: each rank has to have come last once.
+/// So many calls that end apart count as one: each rank has to have come last into one of them.
 constexpr int apart_calls_a_call = 4;
 /// A tree that seems slower is tried so often, as machines are disturbed now and then, and
 /// connections are new.
@@ -87,6 +90,7 @@ void NetworkLearning::begin(const Tree& tree) {
     stop();
     hosts_ = hosts_to_measure(tree);
     is_measured_ = knows_links(tree) && knows_switches(tree);
+    said_gbytes_per_s_ = is_measured_ ? rate_said_by(tree) : 0;
     passes_ = timing_.begin(tree);
     usual_ = now_ = {};
     timed_bytes_ = window_ns_ = 0;
@@ -136,7 +140,7 @@ Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const 
     }
     credit_ns_ = passes_ * timed_bytes_ / rate_gbytes_per_s_;
     calls_since_slice_ = LinkTiming::calls;
-    is_calm_ = is_measured_;
+    is_calm_ = is_measured_ && doubtful_from * rate_gbytes_per_s_ >= said_gbytes_per_s_;
     if (is_measured_) {
         phase_ = Phase::watching;
         return Advice::keep;

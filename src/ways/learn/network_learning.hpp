@@ -19,9 +19,10 @@ namespace gradcoll {
 /// NetworkLearning times the calls first (LinkTiming). Then it measures the network (ProbeSlices)
 /// between calls, for a tenth of the time that these take. The tree that this gives must not be
 /// slower than the one before. From then on calls and measurements go on being compared, for a
-/// hundredth of the time, and for a tenth if calls take another time than they did: links may be
-/// used by others now and then. What another communicator has measured of the same hosts meanwhile
-/// is not measured again.
+/// hundredth of the time, and for a tenth if calls take another time than they did, or from the
+/// beginning twice as long as the tree says: links may be used by others now and then, and hosts
+/// may be elsewhere than when an earlier job measured. What another communicator has measured of
+/// the same hosts meanwhile is not measured again.
 ///
 /// All ranks add the same calls. One thread at a time may use it.
 class NetworkLearning {
@@ -80,6 +81,7 @@ class NetworkLearning {
     std::vector<ProbeHost> hosts_;  ///< hosts to measure; empty: they are too few, or names do not
                                     ///< tell them apart
     bool is_measured_ = false;      ///< whether the tree had rates and switches from the beginning
+    double said_gbytes_per_s_ = 0;  ///< what such a tree lets one expect of rate_gbytes_per_s_
     LinkTiming timing_;
     double rate_gbytes_per_s_ = 0;  ///< rate of the busiest link
     double passes_ = 0;             ///< how often a vector goes through it

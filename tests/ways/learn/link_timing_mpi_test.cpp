@@ -42,6 +42,16 @@ TEST(LinkTiming, OfCallsThatEndApartTheSlowestRankCounts) {
     EXPECT_DOUBLE_EQ(*rate, 1);
 }
 
+TEST(LinkTiming, TreesSayWhatCallsCanShow) {
+    EXPECT_DOUBLE_EQ(rate_said_by(hosts(4, VertexKind::group, 0)), 0);
+    EXPECT_DOUBLE_EQ(rate_said_by(hosts(4, VertexKind::fabric_switch, 0.5)), 0.5);
+    // A vector goes through links of hosts one and a half times, of switches once, which takes
+    // longer.
+    const auto tree = tree_from_expression("switch(2x switch(4x host(*)@0.5)@0.25)", 8);
+    ASSERT_TRUE(tree.ok()) << tree.status().message();
+    EXPECT_DOUBLE_EQ(rate_said_by(*tree), 1.5 * 0.25);
+}
+
 TEST(LinkTiming, RatesStandBetweenHostsAlone) {
     TreeSpec root;
     for (int host = 0; host < 2; ++host) {

@@ -142,6 +142,21 @@ TEST_F(NetworkLearningTest, AMeasuredTreeIsComparedFromTheFirstCallOn) {
     EXPECT_EQ(next_advice(10 * ms, 30).first, Advice::keep) << "its rates stay";
 }
 
+/// A hundredth of these calls pays for no slice, a tenth for a tree.
+TEST_F(NetworkLearningTest, ATreeFromBeforeIsMeasuredAnewIfCallsTakeTwiceAsLongAsItSays) {
+    if (!has_tree()) GTEST_SKIP() << "needs three hosts";
+    constexpr int calls = 400;
+    learning_.begin(hosts(ranks_, VertexKind::fabric_switch, 0.1));
+    EXPECT_EQ(next_advice(10 * ms, calls).first, Advice::keep);
+    EXPECT_EQ(learning_.spent().slices, 0);
+    learning_.begin(hosts(ranks_, VertexKind::fabric_switch, 1));
+    EXPECT_EQ(next_advice(10 * ms, calls).first, Advice::look_again);
+    learning_.took(false);
+    const int slices = learning_.spent().slices;
+    EXPECT_EQ(next_advice(10 * ms, calls).first, Advice::keep) << "once is enough";
+    EXPECT_EQ(learning_.spent().slices, slices);
+}
+
 TEST_F(NetworkLearningTest, CompressedCallsCountAsHalf) {
     learning_.begin(hosts(ranks_, VertexKind::group, 1.25));
     for (int call = 1; call < LinkTiming::calls; ++call)
