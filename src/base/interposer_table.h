@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 8u
+#define GC_INTERPOSER_VERSION 9u
 
 /* GC_Mpi_handle has the bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Mpi_handle;
@@ -111,6 +111,26 @@ typedef struct {
     GC_Passed_call* passed; /* belongs to the calling thread; allreduce and iallreduce note it */
 } GC_Call;
 
+/* GC_Tool_variables are the performance variables that tools of MPI_T see of this library. Each is
+ * bound to a communicator, and counts from when its handle is made. A `variable` is a number from 0
+ * to `count` - 1; sessions and handles are those of MPI_T, which are pointers. All but find() and
+ * owns() return what the functions of MPI_T return. Thread safe. */
+typedef struct {
+    int count;
+    int (*info)(int variable, char* name, int* name_length, int* verbosity, int* kind,
+                void* datatype, void* names, char* text, int* text_length, int* bind, int* readonly,
+                int* continuous, int* atomic);
+    /* Returns the variable of that name and class; -1 if there is none. */
+    int (*find)(const char* name, int kind);
+    /* `comm` points to an MPI_Comm. */
+    int (*open)(const void* session, int variable, const void* comm, void* handle, int* count);
+    int (*owns)(const void* handle);
+    int (*close)(const void* session, void** handle);
+    int (*read)(const void* session, const void* handle, void* value);
+    /* These are MPI_T_ERR_PVAR_NO_STARTSTOP and its kin. */
+    int no_start_stop, no_write, no_atomic;
+} GC_Tool_variables;
+
 typedef struct {
     /* One for each kind; null for those that no function of MPI makes. */
     int (*offer[GC_CALL_COMPLETE])(const GC_Call* call, int* code);
@@ -144,6 +164,8 @@ typedef struct {
     GC_Mpi_handle (*info_of_fortran)(int handle);
     GC_Mpi_handle (*request_of_fortran)(int handle);
     int (*request_to_fortran)(const void* request);
+
+    const GC_Tool_variables* tool_variables; /* null: there are none */
 } GC_Interposer_table;
 
 /* libgradcoll exports this. It is called once, after MPI is found to be the one that both were

@@ -67,6 +67,10 @@
     GC_Mpi_handle comm, int indegree, const int *sources, const int *source_weights, \
         int outdegree, const int *destinations, const int *destination_weights,      \
         GC_Mpi_handle info, int reorder, void *newcomm
+#define TOOL_VARIABLE_PARAMETERS                                                              \
+    int index, char *name, int *name_length, int *verbosity, int *kind, void *datatype,       \
+        void *names, char *text, int *text_length, int *bind, int *readonly, int *continuous, \
+        int *atomic
 /* A variadic call has `level` and what the further integer registers hold. */
 #define PCONTROL_PARAMETERS(Level) \
     Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e

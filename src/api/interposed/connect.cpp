@@ -50,6 +50,7 @@ GC_Interposer_table make_table() {
         .request_of_fortran =
             [](int handle) noexcept { return bits_of(request_of_number(handle)); },
         .request_to_fortran = request_to_fortran,
+        .tool_variables = &tool_variables,
     };
     std::copy(offers.begin(), offers.end(), table.offer);
     return table;

@@ -31,6 +31,9 @@ void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
 void dup_begins(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
 void dup_has_begun(GC_Mpi_handle comm) noexcept;
 
+/// tool_variables.cpp has what tools read of calls on a communicator.
+extern const GC_Tool_variables tool_variables;
+
 inline CallArguments arguments_of(CallKind kind, const GC_Call& call) {
     CallArguments a;
     a.sendbuf = has(kind, CallTrait::from_root) ? MPI_IN_PLACE : call.sendbuf;
