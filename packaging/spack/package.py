@@ -1,6 +1,9 @@
 """Gradcoll for Spack. It is in no repository of Spack's: put this folder into one of yours as packages/gradcoll, and build
 from a checkout with `spack dev-build gradcoll@0.1.0` in it."""
 
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+
 from spack.package import *
 
 
