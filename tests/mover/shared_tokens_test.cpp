@@ -30,9 +30,9 @@ const std::string windowed = R"({"model_type": "mistral", )" + sizes(1024) + "}"
 const std::string experts = R"({"model_type": "mixtral", "num_local_experts": 8, )" + sizes() + "}";
 
 Description description_of(const std::string& model, const std::string& parallel) {
-    return {*model_of(*document_of_text("f", model)),
-            *parallel_of(*read_document("--parallel", parallel)),
-            *cluster_of(*document_of_text("f", cluster_text))};
+    return {given(model_of(given(document_of_text("f", model)))),
+            given(parallel_of(given(read_document("--parallel", parallel)))),
+            given(cluster_of(given(document_of_text("f", cluster_text))))};
 }
 
 std::vector<DeviceLayer> layers_with(const Description& description) {
@@ -64,9 +64,9 @@ TEST(MoverSharedTokens, EachDeviceKeepsItsTokensAndHoldsAllParameters) {
                 EXPECT_EQ(whole[l].parts[p].kept[k].bytes, 4 * shared[l].parts[p].kept[k].bytes)
                     << whole[l].parts[p].kept[k].name;
     }
-    EXPECT_EQ(boundary_bytes(description_of(dense, "").model,
+    EXPECT_EQ(boundary_bytes(description_of(dense, "data=1").model,
                              *parallel_of(*read_document("p", "data=1"))),
-              4 * boundary_bytes(description_of(dense, "").model,
+              4 * boundary_bytes(description_of(dense, "data=1").model,
                                  *parallel_of(*read_document("p", "context=4"))));
 }
 

@@ -30,9 +30,9 @@ constexpr const char* qwen =
         "num_key_value_heads": 4, "max_position_embeddings": 128}})";
 
 Description description_of(const std::string& model, const std::string& parallel) {
-    return {*model_of(*document_of_text("f", model)),
-            *parallel_of(*read_document("--parallel", parallel)),
-            *cluster_of(*document_of_text("f", cluster_text))};
+    return {given(model_of(given(document_of_text("f", model)))),
+            given(parallel_of(given(read_document("--parallel", parallel)))),
+            given(cluster_of(given(document_of_text("f", cluster_text))))};
 }
 
 Result<std::vector<DeviceLayer>> layers_with(const std::string& model,
