@@ -370,13 +370,6 @@ std::optional<Tick> CarryOut::step(const std::vector<RankChoice>& choices, Tick 
     return enough + cost;
 }
 
-std::optional<Tick> CarryOut::step_alone(const std::vector<RankChoice>& choices) const {
-    std::vector<RankRun> runs = runs_of(choices);
-    const auto starts = run(runs, longest_step);
-    return starts ? std::optional(std::max(end_of(program_, *starts), shortest(runs)))
-                  : std::nullopt;
-}
-
 Result<MovePlan> CarryOut::plan(const std::vector<RankChoice>& choices) const {
     const auto ticks = step(choices);
     std::vector<RankRun> runs = runs_of(choices);

@@ -34,9 +34,6 @@ class CarryOut {
     /// waiting, 30 times as much at most.
     std::optional<Tick> step(const std::vector<RankChoice>& choices,
                              Tick below = longest_step) const;
-    /// Returns how long the step lasts if nothing may be under way when it ends; nothing if memory
-    /// can never be free.
-    std::optional<Tick> step_alone(const std::vector<RankChoice>& choices) const;
     /// Returns the plan of the step that step() has found. Pools are not laid out yet. Errors:
     /// out_of_memory if memory can never be free.
     Result<MovePlan> plan(const std::vector<RankChoice>& choices) const;
