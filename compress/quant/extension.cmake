@@ -1,7 +1,6 @@
 gradcoll_kernels(quant OF compress/quant/quant_kernels.cpp VECTOR_HEADERS compress/quant/quant_)
-set(quant_kernels ${kernels})
-gradcoll_kernels(escape OF compress/quant/escape_kernels.cpp VECTOR_HEADERS compress/quant/quant_)
-gradcoll_extension(codec quant SOURCES quant_stage.cpp ${quant_kernels} escape_stage.cpp ${kernels})
+# The kernels of quantization with a tolerance are compiled with those of compress/width.
+gradcoll_extension(codec quant SOURCES quant_stage.cpp escape_stage.cpp ${kernels})
 set(escape_kernels "")
 foreach(bits 4 8 16)
   gradcoll_instance(kernel escape_int${bits}_cuda.cu OF compress/quant/escape_kernel.cu LINES "#define GRADCOLL_BITS ${bits}")

@@ -23,26 +23,29 @@ file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/instruction_set/instruction_se
 #define GRADCOLL_OF_SETS(name) ${functions}
 ")
 
-# gradcoll_instance(OUT NAME OF source LINES ... [OPTIONS flags...]): writes the file NAME, which has the lines and then
-# includes the source: a path below an include folder, or an absolute one. OUT becomes the file's path, for a module's
+# gradcoll_instance(OUT NAME OF sources... LINES ... [OPTIONS flags...]): writes the file NAME, which has the lines and
+# then includes the sources: paths below an include folder, or absolute ones. OUT becomes the file's path, for a module's
 # SOURCES.
 function(gradcoll_instance out name)
-  cmake_parse_arguments(arg "" "OF" "LINES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "OF;LINES;OPTIONS" ${ARGN})
   set(file "${CMAKE_CURRENT_BINARY_DIR}/instances/${name}")
+  list(TRANSFORM arg_OF REPLACE "(.+)" "#include \"\\1\"")
   list(JOIN arg_LINES "\n" lines)
-  file(CONFIGURE OUTPUT "${file}" CONTENT "${lines}\n#include \"${arg_OF}\"\n" @ONLY)
+  list(JOIN arg_OF "\n" sources)
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${lines}\n${sources}\n" @ONLY)
   if(arg_OPTIONS)
     set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")
   endif()
   set(${out} "${file}" PARENT_SCOPE)
 endfunction()
 
-# gradcoll_kernels(PREFIX OF source [VECTOR_HEADERS prefixes...] [OPTIONS flags...]): sets `kernels` to PREFIX_scalar.cpp,
-# PREFIX_avx2.cpp, ..., compiled with gradcoll_SET_options and the flags. In the source GRADCOLL_ISA is the type Avx2 of the
-# header "avx2.hpp" behind the prefix gradcoll_set_header, which is included, and GRADCOLL_OF_SET(name) is name_avx2.
+# gradcoll_kernels(PREFIX OF sources... [VECTOR_HEADERS prefixes...] [OPTIONS flags...]): sets `kernels` to
+# PREFIX_scalar.cpp, PREFIX_avx2.cpp, ..., compiled with gradcoll_SET_options and the flags. Sources that use the same
+# templates belong into one file, which has each instance once. In them GRADCOLL_ISA is the type Avx2 of the header
+# "avx2.hpp" behind the prefix gradcoll_set_header, which is included, and GRADCOLL_OF_SET(name) is name_avx2.
 # VECTOR_HEADERS: more such prefixes, of headers that scalar kernels do not have.
 function(gradcoll_kernels prefix)
-  cmake_parse_arguments(arg "" "OF" "VECTOR_HEADERS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "OF;VECTOR_HEADERS;OPTIONS" ${ARGN})
   set(files "")
   foreach(isa IN LISTS gradcoll_isas)
     string(TOLOWER "${isa}" set)
