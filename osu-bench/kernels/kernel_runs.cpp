@@ -1,8 +1,6 @@
 // osu-bench/kernels/kernel_runs.cpp - buffers, turns and medians.
 #include "kernel_runs.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,17 +9,15 @@
 #include <random>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "reduce/half.hpp"
 #include "summary.hpp"
 
 namespace gradcoll::bench {
 namespace {
 
-/// Returns the CPU time of this thread, so that other programs on a shared machine do not count.
 double cpu_seconds() {
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    return seconds_of(thread_cpu_ns());
 }
 
 struct Free {

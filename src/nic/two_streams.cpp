@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
+#include "base/clock.hpp"
 #include "base/refusals.hpp"
 #include "base/round.hpp"
 #include "compress/block_lengths.hpp"
@@ -44,13 +44,6 @@ template <class T>
 void append_number(std::vector<std::byte>& to, T value) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
     to.insert(to.end(), bytes, bytes + sizeof value);
-}
-/// Returns the CPU time of this thread: that it had to wait for a core says nothing of packing.
-std::uint64_t cpu_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
 }
 void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
     to.insert(to.end(), bytes.begin(), bytes.end());
@@ -131,9 +124,9 @@ Result<std::span<const std::byte>> TwoStreams::split(const Codec& codec, std::si
         std::span<const std::byte> travels = plain_[i];
         std::uint32_t flag = 0;
         if (paces_[i].is_worth(plain_[i].size(), spare_ns)) {
-            const std::uint64_t begin_ns = cpu_ns();
+            const std::uint64_t begin_ns = thread_cpu_ns();
             const auto made = GRADCOLL_VALUE(packed(i, codec));
-            const std::uint64_t took_ns = cpu_ns() - begin_ns;
+            const std::uint64_t took_ns = thread_cpu_ns() - begin_ns;
             spare_ns -= std::min(spare_ns, took_ns);
             paces_[i].note(plain_[i].size(), made.empty() ? plain_[i].size() : made.size(),
                            took_ns);

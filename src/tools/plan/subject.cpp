@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/draw/decision_text.hpp"
@@ -64,9 +64,7 @@ std::string rank_label(const Tree& tree, int leaf) {
 }  // namespace
 
 double cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    return seconds_of(ns_of(CLOCK_PROCESS_CPUTIME_ID));
 }
 
 Result<Subject> subject_of(const Options& options) {
