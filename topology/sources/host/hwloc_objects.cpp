@@ -58,8 +58,7 @@ std::uint32_t index_of(hwloc_obj_t object) {
     if (object->type == HWLOC_OBJ_PCI_DEVICE) return address_of(object->attr->pcidev).index();
     if (object->type == HWLOC_OBJ_BRIDGE) {
         const auto& pci = object->attr->bridge.downstream.pci;
-        return (static_cast<std::uint32_t>(pci.domain) << 16) |
-               (std::uint32_t{pci.secondary_bus} << 8);
+        return PciAddress{static_cast<std::uint32_t>(pci.domain), pci.secondary_bus, 0, 0}.index();
     }
     return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
 }
