@@ -14,6 +14,7 @@
 #include "attach/presence_sheet.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "comm/known_processes.hpp"
 #include "comm/unused_codec.hpp"
 #include "mpi/boundary.hpp"
@@ -100,13 +101,6 @@ bool whole_host_is_alike() {
     return alike;
 }
 
-std::string named_ranks(const std::vector<int>& ranks) {
-    constexpr std::size_t shown = 8;
-    const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(shown, ranks.size()));
-    return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks",
-                       fmt::join(ranks.begin(), end, ", "), end == ranks.end() ? "" : ", ...");
-}
-
 std::string reason_of(const Standing& standing) {
     if (presence_check().sheet == nullptr)
         return "this rank could not tell the others of itself: " + presence_check().why_no_sheet;
@@ -117,7 +111,7 @@ std::string reason_of(const Standing& standing) {
     }
     return fmt::format(
         "{} did not load the library, which is to be preloaded into all ranks or into none",
-        named_ranks(standing.absent));
+        ranks_text(standing.absent));
 }
 
 /// Says it aloud only on the rank that speaks, and there once.

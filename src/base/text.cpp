@@ -264,6 +264,15 @@ std::string counted(std::uint64_t count, std::string_view thing) {
     return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
 }
 
+std::string ranks_text(std::span<const int> ranks) {
+    constexpr std::size_t most = 8;
+    const auto named = ranks.first(std::min(most, ranks.size()));
+    std::string text =
+        fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(named, ", "));
+    if (ranks.size() > most) text += fmt::format(" and {} others", ranks.size() - most);
+    return text;
+}
+
 std::string count_text(std::uint64_t count) {
     constexpr std::pair<double, const char*> units[] = {{1e6, " M"}, {1e9, " G"}, {1e12, " T"}};
     if (count < 10'000'000) return fmt::format("{}", count);

@@ -70,6 +70,8 @@ std::string bytes_text(std::uint64_t bytes);
 std::string seconds_text(double seconds);
 /// Returns a text such as "1 rank", "2 ranks", "0 ranks"; the number is as count_text() writes it.
 std::string counted(std::uint64_t count, std::string_view thing);
+/// Returns a text such as "rank 3", "ranks 3, 5", or "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 3 others".
+std::string ranks_text(std::span<const int> ranks);
 /// Returns "9999999" as it is, then "10.0 M", "1.2 G".
 std::string count_text(std::uint64_t count);
 

@@ -92,6 +92,7 @@ Result<CommIdentity> CommIdentity::make(MPI_Comm comm, PrivateComm own) {
     GRADCOLL_TRY(made.watch_processes());
     GRADCOLL_TRY(made.count_ranks_on_host());
     GRADCOLL_TRY(made.learn_name());
+    if (made.watch_) made.watch_->be_called(printable(made.name_), made.world_ranks_);
     made.yields_ = should_yield(made.ranks_on_host_);
     if (made.yields_) made.patience_ = with_shared_core;
     return made;

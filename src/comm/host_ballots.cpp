@@ -1,5 +1,7 @@
 #include "comm/host_ballots.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/clock.hpp"
@@ -20,7 +22,7 @@ HostBallots::HostBallots(std::byte* memory, std::size_t bytes_a_rank, int rank, 
       rank_count_(rank_count),
       peers_(std::move(peers)),
       waiter_(waiter) {
-    waiter_.heed(peers_.get());
+    waiter_.heed(peers_.get(), this);
 }
 
 void HostBallots::cast(std::uint64_t question, unsigned vote) {
@@ -59,10 +61,15 @@ std::optional<unsigned> HostBallots::answer() {
     return common;
 }
 
+std::string HostBallots::awaited_of(int rank) const {
+    return fmt::format("for the vote of rank {} on a sum", peers_->in_job(rank));
+}
+
 /// Returns at once where somebody is known to be dead: the caller looks again.
 void HostBallots::rest() {
     for (int rank = 0; rank < rank_count_ && !peers_->has_fault(); ++rank)
-        if (!has_voted(rank) && !waiter_.wait(word(rank), least(), part(rank).sleepers)) return;
+        if (!has_voted(rank) && !waiter_.wait(word(rank), least(), part(rank).sleepers, rank))
+            return;
 }
 
 }  // namespace gradcoll

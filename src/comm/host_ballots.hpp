@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "comm/ballots.hpp"
 #include "transport/peer_watch.hpp"
@@ -15,7 +16,7 @@ namespace gradcoll {
 /// others. A process that has ended writes no more, and what it has written stays: so whoever
 /// looks, at whatever time, comes to the same answer. Two words a rank take turns: nobody votes on
 /// the question after the next before all have been answered this one.
-class HostBallots final : public Ballots {
+class HostBallots final : public Ballots, private Awaited {
   public:
     /// A Part is what a rank has of the memory; it is zero at first.
     struct alignas(64) Part {
@@ -41,6 +42,7 @@ class HostBallots final : public Ballots {
     std::uint64_t least() const { return (question_ + 1) * (Vote::all + 1); }
     bool has_voted(int rank) const { return word(rank).load(std::memory_order_acquire) >= least(); }
     bool may_look();
+    std::string awaited_of(int rank) const override;
 
     std::byte* memory_;
     std::size_t bytes_a_rank_;

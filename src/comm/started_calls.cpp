@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 namespace {
@@ -75,9 +78,11 @@ Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op o
     MPI_Request request = MPI_REQUEST_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(MPI_IN_PLACE, data, count, datatype, op, comm, &request),
                           "MPI_Iallreduce"));
+    SlowWait slow;
     for (int done = 0; done == 0;) {
         GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
         if (done == 0 && !advance_started_calls()) sched_yield();
+        if (done == 0) slow.tells([] { return std::string("for all others in MPI_Iallreduce"); });
     }
     return {};
 }

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <string>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -18,6 +19,7 @@ UlfmBallots::~UlfmBallots() {
 
 void UlfmBallots::cast(std::uint64_t, unsigned vote) {
     asked_->flag = static_cast<int>(vote);
+    slow_ = {};
     if (ulfm().iagree(asked_->comm.handle(), &asked_->flag, &asked_->request) != MPI_SUCCESS) {
         asked_->request = MPI_REQUEST_NULL;
         asked_->flag = 0;
@@ -32,10 +34,13 @@ std::optional<unsigned> UlfmBallots::answer() {
     int done = 1;
     if (asked_->request != MPI_REQUEST_NULL) PMPI_Test(&asked_->request, &done, MPI_STATUS_IGNORE);
     if (done == 0 && asked_->request != MPI_REQUEST_NULL) return {};
+    slow_.goes_on();
     return static_cast<unsigned>(asked_->flag) & Vote::all;
 }
 
 void UlfmBallots::rest() {
+    slow_.tells(
+        [] { return std::string("for all votes on a sum, which the MPI library collects"); });
     if (!advance_started_calls()) sched_yield();
 }
 

@@ -6,6 +6,7 @@
 #include "comm/ballots.hpp"
 #include "comm/comm_identity.hpp"
 #include "mpi/ulfm.hpp"
+#include "transport/peer_watch.hpp"
 
 namespace gradcoll {
 
@@ -34,6 +35,7 @@ class UlfmBallots final : public Ballots {
     };
     std::unique_ptr<Asked> asked_;
     std::uint64_t patience_ns_;
+    SlowWait slow_;  ///< the wait for the present answer
 };
 
 }  // namespace gradcoll

@@ -45,6 +45,7 @@ class Coordinator {
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns) {
         return gathering_.stalls(now_ns, after_ns);
     }
+    const Gathering& gathering() const { return gathering_; }
 
   private:
     /// A Queue has the gradients of one kind of pack that all ranks have.

@@ -123,7 +123,7 @@ bool Engine::turn() {
     went_on = went_on || help();
     if (went_on || (agreed.ok() && *agreed))
         slow_.goes_on();
-    else if (!had_failed && slow_.is_in_vain_now(options_.peers.get(), under_way() > 0))
+    else if (!had_failed && waits_in_vain())
         fail(options_.peers->fault("for gradients of other ranks"));
     if (went_on || !had_failed)
         went_on_ns_ = now;

@@ -217,6 +217,8 @@ class Engine {
     std::uint64_t failure_patience_ns() const;
     void fail(const Status& found);
     Status failure() const;
+    bool waits_in_vain();
+    std::string awaited() const;
     void tell_stalls(std::uint64_t now_ns);
     void tell_who_waits_alone(std::uint64_t now_ns);
     std::uint64_t room_bytes() const;

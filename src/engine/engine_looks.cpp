@@ -34,7 +34,28 @@ void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
     }
 }
 
-// ---- ranks that have died
+// ---- other ranks: what they keep this one waiting for, and whether some have died
+
+/// Returns what turns wait for, with ranks as the job calls them. Only rank 0, and who gathers for
+/// it, knows who has not handed in a gradient.
+std::string Engine::awaited() const {
+    const Gathering* const gathering = negotiation_->gathering();
+    const GatheredGradient* const missed =
+        gathering != nullptr ? gathering->longest_missed() : nullptr;
+    if (missed == nullptr)
+        return running_.empty() ? "for gradients that others have not handed in, as rank 0 knows"
+                                : "for the sum of gradient \"" +
+                                      printable(running_.front()->gradients.front()->name_) + "\"";
+    const auto name = [&](int rank) { return options_.peers->in_job(rank); };
+    return "for " + gathering->missing(*missed, name) + " to hand in gradient \"" +
+           printable(missed->name) + "\"";
+}
+
+bool Engine::waits_in_vain() {
+    PeerWatch* const peers = options_.peers.get();
+    return under_way() > 0 ? slow_.is_in_vain_now(peers, [this] { return awaited(); })
+                           : slow_.is_in_vain_now(peers, nullptr);
+}
 
 /// Returns how long a failed engine waits: where a rank has died, no longer than other waits.
 std::uint64_t Engine::failure_patience_ns() const {

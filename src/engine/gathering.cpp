@@ -133,6 +133,26 @@ std::string Gathering::stall_text(const GatheredGradient& gradient, std::uint64_
                        named > most_named ? " and others" : "");
 }
 
+const GatheredGradient* Gathering::longest_missed() const {
+    const GatheredGradient* longest = nullptr;
+    for (const GatheredGradient& gradient : gradients_)
+        if (gradient.missing > 0 && (longest == nullptr || gradient.since_ns < longest->since_ns))
+            longest = &gradient;
+    return longest;
+}
+
+std::string Gathering::missing(const GatheredGradient& gradient,
+                               const std::function<int(int rank)>& name) const {
+    std::vector<int> ranks;
+    bool stand_for_others = false;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (gradient.has[i] != 0) continue;
+        ranks.push_back(name(members_[i].rank));
+        stand_for_others = stand_for_others || members_[i].stands_for > 1;
+    }
+    return ranks_text(ranks) + (stand_for_others ? " (or others of the host)" : "");
+}
+
 std::vector<std::string> Gathering::stalls(std::uint64_t now_ns, std::uint64_t after_ns) {
     std::vector<std::string> texts;
     for (GatheredGradient& gradient : gradients_) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -67,6 +68,11 @@ class Gathering {
     /// Returns a line for people for each gradient that some member has had ready for `after_ns`
     /// and others have not. It comes again only when it waits for as long again.
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
+    /// Returns the gradient that waits longest for some members; null if none does.
+    const GatheredGradient* longest_missed() const;
+    /// Returns who it waits for, for people; members are called what `name` returns.
+    std::string missing(const GatheredGradient& gradient,
+                        const std::function<int(int rank)>& name) const;
 
   private:
     Result<GatheredGradient*> find(const Ready& ready);

@@ -60,6 +60,11 @@ class Negotiation {
     /// Returns what Gathering::stalls() returns for those that this rank gathers from; nothing on
     /// other ranks.
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
+    /// Returns what those that this rank gathers from have said; null on other ranks.
+    const Gathering* gathering() const {
+        if (coordinator_) return &coordinator_->gathering();
+        return gathering_ ? &*gathering_ : nullptr;
+    }
 
   private:
     /// An Outbox has records on their way to some ranks, all the same to each.

@@ -24,6 +24,7 @@
 #include "mpi/lifetime.hpp"
 #include "mpi/mpi_identity.hpp"
 #include "observe/call_site.hpp"
+#include "observe/roll_call.hpp"
 #include "report/file_pattern.hpp"
 #include "report/live_page.hpp"
 #include "transport/peer_watch.hpp"
@@ -123,14 +124,26 @@ std::size_t most_spans() {
         parse_integer(option_text(OptionId::trace_spans), 1, 100'000'000).value());
 }
 
-void show_wait(std::uint64_t since_ns, std::uint64_t now_ns) {
-    if (phase.load(std::memory_order_acquire) == Phase::on)
-        observer.load(std::memory_order_acquire)->live->waits(since_ns, now_ns);
+/// Returns the folder that GC_TOP names; none if it is off.
+std::string folder_of_pages(const std::string& where) {
+    if (where == "off") return {};
+    return where == "on" ? "/dev/shm" : where;
 }
 
+static_assert(WaitPlace::count <= LivePage::most_waits);
+
+void show_wait(int place, std::uint64_t since_ns, std::uint64_t now_ns, const std::string& what) {
+    if (phase.load(std::memory_order_acquire) == Phase::on)
+        observer.load(std::memory_order_acquire)
+            ->live->waits(static_cast<std::size_t>(place), since_ns, now_ns, what);
+}
+
+/// Makes the page, in a file if GC_TOP says so, and in memory of this process alone if only
+/// GC_ROLL_CALL wants it.
 void set_up_live(Observer& made, const PatternFacts& facts) {
     const std::string& where = option_text(OptionId::top);
-    if (where == "off") return;
+    const int signal = roll_call_signal();
+    if (where == "off" && signal == 0) return;
     LiveFacts live;
     live.process_id = facts.process_id;
     live.parent_id = getppid();
@@ -141,13 +154,23 @@ void set_up_live(Observer& made, const PatternFacts& facts) {
     live.ranks = comm_size(MPI_COMM_WORLD);
     live.host = facts.host;
     live.command = command_line();
-    auto page = LivePage::make(where == "on" ? "/dev/shm" : where, live);
-    if (page) {
-        made.live = std::move(page).value();
-        when_waits_are_long(show_wait);
-    } else {
+    live.times_calls = signal != 0;
+    auto page = LivePage::make(folder_of_pages(where), live);
+    if (!page) {
         log(warn_once_a_job(), "GC_TOP: {}", page.status().message());
+        if (signal == 0) return;
+        page = LivePage::make("", live);
+        if (!page) return;
     }
+    made.live = std::move(page).value();
+    when_waits_are_long(show_wait);
+    const std::string who = fmt::format("gradcoll[{}] roll call: process {} on {} ", facts.rank,
+                                        facts.process_id, facts.host);
+    if (signal != 0 && !answer_roll_calls(signal, *made.live, who))
+        log(LogLevel::warn,
+            "GC_ROLL_CALL: this process has a handler of SIG{} already, which stays; it answers no "
+            "roll calls",
+            option_text(OptionId::roll_call));
 }
 
 void set_up_trace(Observer& made, const PatternFacts& facts) {
@@ -203,6 +226,7 @@ void finish() {
     } catch (...) {
         log(LogLevel::warn, "report or trace: {}", status_of_current_exception().message());
     }
+    end_roll_calls(with.live);
     with.live.reset();
     int keyval = comm_keyval.exchange(MPI_KEYVAL_INVALID);
     if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);

@@ -19,7 +19,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::string_view name_begin = "gradcoll-top-";
-constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '3', '\n'};
+constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '4', '\n'};
 
 template <std::size_t size>
 void put(char (&to)[size], std::string_view text) {
@@ -28,6 +28,11 @@ void put(char (&to)[size], std::string_view text) {
 
 /// Who waits says so every few milliseconds.
 constexpr std::uint64_t longest_between_words_ns = 200'000'000;
+
+/// Returns whether somebody waits, who has said so lately.
+bool is_present(std::uint64_t since_ns, std::uint64_t seen_ns, std::uint64_t now_ns) {
+    return since_ns != 0 && now_ns < seen_ns + longest_between_words_ns;
+}
 
 /// Returns what stands before the first null; a page may come from anywhere.
 template <std::size_t size>
@@ -51,6 +56,15 @@ struct LinkOf {
     Character to_name[32];
 };
 
+/// A wait whose `changes` are odd is just being filled in. One since 0 is none.
+template <class Character, class Figure>
+struct WaitOf {
+    Figure changes;
+    Figure since_ns;
+    Figure seen_ns;  ///< when it last said so
+    Character what[240];
+};
+
 /// PageOf is the file, byte for byte: as it is written, and as one reads it who only reads.
 template <class Character, class Figure>
 struct PageOf {
@@ -65,11 +79,15 @@ struct PageOf {
     char command[256];
     Character codec[32];
     Figure figures[live_figure_count];
-    Figure wait_since_ns;
-    Figure wait_seen_ns;  ///< when it last said so
+    WaitOf<Character, Figure> waits[LivePage::most_waits];
+    Figure last_call_ns;  ///< 0: none was timed
+    Figure last_call_kind;
+    Figure last_call_bytes;
+    Figure last_call_passed;
     LinkOf<Character, Figure> links[LivePage::most_links];
 };
 using PlainLayout = PageOf<char, std::uint64_t>;
+using AtomicWait = WaitOf<std::atomic<char>, std::atomic<std::uint64_t>>;
 using AtomicLink = LinkOf<std::atomic<char>, std::atomic<std::uint64_t>>;
 
 /// Writes a text, of which readers may see a part; they bear that.
@@ -88,17 +106,14 @@ Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
     static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
     static_assert(sizeof(Layout) == sizeof(PlainLayout));
     std::unique_ptr<LivePage> made(new LivePage);
-    const std::string path = fmt::format("{}/{}{}", folder, name_begin, facts.process_id);
-    unlink(path.c_str());  // a process that had this number and did not end well may have left one
-    constexpr mode_t own = 0600;
-    const Descriptor file(
-        open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own));
-    if (!file.is_open()) return failed("cannot make", path);
-    made->path_ = path;
-    if (ftruncate(file.number(), sizeof(Layout)) != 0) return failed("cannot fill", path);
-    void* memory =
-        mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-    if (memory == MAP_FAILED) return failed("cannot map", path);
+    made->times_calls_ = facts.times_calls;
+    Descriptor file;
+    if (!folder.empty())
+        GRADCOLL_TRY(
+            made->make_file(fmt::format("{}/{}{}", folder, name_begin, facts.process_id), file));
+    const int kind = file.is_open() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void* memory = mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, kind, file.number(), 0);
+    if (memory == MAP_FAILED) return failed("cannot map", made->path_);
     Layout* page = made->page_ = static_cast<Layout*>(memory);
     page->bytes = sizeof(Layout);
     page->process_id = facts.process_id;
@@ -113,9 +128,23 @@ Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
     return made;
 }
 
+Status LivePage::make_file(const std::string& path, Descriptor& file) {
+    unlink(path.c_str());  // a process that had this number and did not end well may have left one
+    constexpr mode_t own = 0600;
+    file = Descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own));
+    if (!file.is_open()) return failed("cannot make", path);
+    path_ = path;
+    return ftruncate(file.number(), sizeof(Layout)) == 0 ? Status() : failed("cannot fill", path);
+}
+
 LivePage::~LivePage() {
     if (page_ != nullptr) munmap(page_, sizeof(Layout));
+    remove_file();
+}
+
+void LivePage::remove_file() {
     if (!path_.empty()) unlink(path_.c_str());
+    path_.clear();
 }
 
 void LivePage::add(LiveFigure figure, std::uint64_t amount) {
@@ -137,6 +166,7 @@ void LivePage::add(const CallRecord& call) {
     add(LiveFigure::total_ns, sums.total_ns);
     add(LiveFigure::codec_ns, sums.codec_ns);
     add(LiveFigure::wire_ns, sums.wire_ns);
+    if (times_calls_) note_time(call);
 }
 
 void LivePage::add(const LinkUse& use) {
@@ -146,9 +176,60 @@ void LivePage::add(const LinkUse& use) {
     if (!use.codec.empty()) put(page_->codec, use.codec);
 }
 
-void LivePage::waits(std::uint64_t since_ns, std::uint64_t now_ns) {
-    page_->wait_since_ns.store(since_ns, std::memory_order_relaxed);
-    page_->wait_seen_ns.store(now_ns, std::memory_order_relaxed);
+/// Says that a call has come: for a call that is waited for, that it has ended.
+void LivePage::note_time(const CallRecord& call) {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    page_->last_call_kind.store(static_cast<std::uint64_t>(call.kind), relaxed);
+    page_->last_call_bytes.store(call.bytes, relaxed);
+    page_->last_call_passed.store(call.pass_reason != nullptr ? 1 : 0, relaxed);
+    page_->last_call_ns.store(now_ns(), std::memory_order_release);
+}
+
+void LivePage::waits(std::size_t place, std::uint64_t since_ns, std::uint64_t now_ns,
+                     std::string_view what) {
+    AtomicWait& wait = page_->waits[place];
+    wait.changes.fetch_add(1, std::memory_order_acq_rel);
+    wait.since_ns.store(since_ns, std::memory_order_relaxed);
+    wait.seen_ns.store(now_ns, std::memory_order_relaxed);
+    put(wait.what, what);
+    wait.changes.fetch_add(1, std::memory_order_release);
+}
+
+void LivePage::tell(std::string_view begin, SignalText& out) const {
+    const std::uint64_t now = now_ns();
+    bool is_waiting = false;
+    for (const AtomicWait& wait : page_->waits) {
+        const std::uint64_t since = wait.since_ns.load(std::memory_order_acquire);
+        if (!is_present(since, wait.seen_ns.load(std::memory_order_relaxed), now)) continue;
+        is_waiting = true;
+        out.add(begin).add("waits since ").add_seconds(now - std::min(now, since)).add(" ");
+        const bool is_whole = wait.changes.load(std::memory_order_acquire) % 2 == 0;
+        if (!is_whole) out.add("for others");
+        for (std::size_t i = 0; is_whole && i < std::size(wait.what); ++i) {
+            const char c = wait.what[i].load(std::memory_order_relaxed);
+            if (c == '\0') break;
+            out.add({&c, 1});
+        }
+        out.add("\n");
+    }
+    if (!is_waiting) tell_last_call(begin, now, out);
+}
+
+/// Adds the line of a process that does not wait.
+void LivePage::tell_last_call(std::string_view begin, std::uint64_t now_ns, SignalText& out) const {
+    out.add(begin).add("is in no wait that Gradcoll sees");
+    const std::uint64_t last_ns = page_->last_call_ns.load(std::memory_order_acquire);
+    const std::uint64_t kind = page_->last_call_kind.load(std::memory_order_relaxed);
+    if (last_ns != 0 && kind < call_kind_count) {
+        const bool passed = page_->last_call_passed.load(std::memory_order_relaxed) != 0;
+        out.add("; its last call, ").add(name_of(static_cast<CallKind>(kind))).add(" of ");
+        out.add(page_->last_call_bytes.load(std::memory_order_relaxed)).add(" bytes, ");
+        out.add(passed ? "passed to the MPI library " : "was served ");
+        out.add_seconds(now_ns - std::min(now_ns, last_ns)).add(" ago");
+    } else {
+        out.add("; it has made no call");
+    }
+    out.add("\n");
 }
 
 void LivePage::add(const OwnLink& link) {
@@ -185,8 +266,12 @@ Result<LiveReading> read_live_page(const std::string& path) {
     reading.facts = {page.process_id, page.parent_id,     page.start_unix_ns,   page.rank,
                      page.ranks,      text_in(page.host), text_in(page.command)};
     reading.codec = text_in(page.codec);
-    if (const std::uint64_t now = now_ns(); now < page.wait_seen_ns + longest_between_words_ns)
-        reading.waits_ns = now - std::min(now, page.wait_since_ns);
+    const std::uint64_t now = now_ns();
+    for (const auto& wait : page.waits)
+        if (is_present(wait.since_ns, wait.seen_ns, now))
+            reading.waits.push_back({now - std::min(now, wait.since_ns), text_in(wait.what)});
+    std::sort(reading.waits.begin(), reading.waits.end(),
+              [](const LiveWait& a, const LiveWait& b) { return a.waits_ns > b.waits_ns; });
     for (const auto& slot : page.links)
         if (slot.bytes_per_s != 0 && slot.to_kind < sent_kind_count)
             reading.links.push_back({slot.key, static_cast<VertexKind>(slot.to_kind),

@@ -460,12 +460,12 @@ void ChunkRun::finish_without_message(std::uint32_t index) {
     ready_.finish(index);
 }
 
-const Step* ChunkRun::awaited() const {
-    if (ready_.all_finished()) return nullptr;
+void ChunkRun::add_awaited(std::vector<const Step*>& receives) const {
+    if (ready_.all_finished()) return;
     const auto steps = static_cast<std::uint32_t>(program().step_count());
     for (std::uint32_t index = 0; index < steps; ++index)
-        if (step(index).kind == StepKind::recv && ready_.is_ready(index)) return &step(index);
-    return nullptr;
+        if (step(index).kind == StepKind::recv && ready_.is_ready(index))
+            receives.push_back(&step(index));
 }
 
 /// Finishes all messages that were under way; those that become ready by that were not.

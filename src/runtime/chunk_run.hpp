@@ -75,8 +75,8 @@ class ChunkRun {
     /// The lane has dropped all that was under way: none of it will complete. Follows
     /// start_messages(), on a failed operation.
     void finish_dropped();
-    /// Returns a receive that is under way; null if there is none.
-    const Step* awaited() const;
+    /// Adds the receives that are under way.
+    void add_awaited(std::vector<const Step*>& receives) const;
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "transport/checked_lane.hpp"
 
 namespace gradcoll {
@@ -290,10 +292,14 @@ void ChunkWindow::give_up() {
         run_of(chunk).finish_dropped();
 }
 
-std::string ChunkWindow::waits_at() const {
-    for (const ChunkRun& run : runs_)
-        if (const Step* const step = run.awaited(); step != nullptr)
-            return fmt::format("level {}, from rank {}", step->level, step->peer);
+std::string ChunkWindow::waits_at(const std::function<int(int rank)>& name) const {
+    std::vector<const Step*> awaited;
+    for (const ChunkRun& run : runs_) run.add_awaited(awaited);
+    std::set<int> ranks;
+    for (const Step* const step : awaited) ranks.insert(name ? name(step->peer) : step->peer);
+    if (!ranks.empty())
+        return fmt::format("level {}, from {}", awaited.front()->level,
+                           ranks_text(std::vector(ranks.begin(), ranks.end())));
     return outcome_ && has_moved_all() ? "for what others say of the outcome"
                                        : "to ranks that do not take them";
 }

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -53,8 +55,9 @@ class ChunkWindow {
     /// Stops waiting for what has not come by now, in an operation that has failed. What is left to
     /// be said to others is sent in later turns. Must not be called where a device takes part.
     void give_up();
-    /// Returns what the operation waits for, for people: "level 1, from rank 3".
-    std::string waits_at() const;
+    /// Returns what the operation waits for, for people: "level 1, from rank 3". A rank is called
+    /// what `name` returns, itself if that is empty.
+    std::string waits_at(const std::function<int(int rank)>& name) const;
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
 

@@ -128,6 +128,7 @@ struct Executor::Impl {
     Result<Progress> advance(LocalWork local);
     Result<Progress> work(LocalWork local);
     Result<Progress> wait_as_failed();
+    std::string awaited() const;
     Result<Progress> give_up_after_death();
     Result<Progress> end_if_all_are_back();
     void abandon(Status status);
@@ -242,8 +243,17 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
         slow.goes_on();
         return Progress::advanced;
     }
-    if (slow.is_in_vain(options.peers.get())) return give_up_after_death();
+    if (slow.is_in_vain(options.peers.get(), [this] { return awaited(); }))
+        return give_up_after_death();
     return operation.plans_may_differ() ? wait_as_failed() : Progress::idle;
+}
+
+/// Returns what the operation waits for, with ranks as the job calls them.
+std::string Executor::Impl::awaited() const {
+    const PeerWatch& peers = *options.peers;
+    return fmt::format("for messages over the tree, {}: {}",
+                       window->waits_at([&](int rank) { return peers.in_job(rank); }),
+                       operation_label(plan));
 }
 
 /// Gives up what comes no more, and sends the notices that are still owed, so that others end, too.
@@ -251,7 +261,7 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
 Result<Progress> Executor::Impl::give_up_after_death() {
     const PeerWatch& peers = *options.peers;
     const bool is_last = operation.given_up || options.device != nullptr;
-    operation.fail(peers.fault(fmt::format("for messages over the tree, {}", window->waits_at())),
+    operation.fail(peers.fault(fmt::format("for messages over the tree, {}", window->waits_at({}))),
                    {peers.dead_rank(), Code::peer_died});
     slow = {};
     if (is_last) {

@@ -1,6 +1,7 @@
 #include "transport/peer_watch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -11,7 +12,9 @@ namespace {
 /// A wait is slow after this time, and looks so often from then on.
 constexpr std::uint64_t between_looks_ns = 5'000'000;
 
-std::atomic<void (*)(std::uint64_t since_ns, std::uint64_t now_ns)> wait_listener{nullptr};
+std::atomic<WaitListener> wait_listener{nullptr};
+std::atomic<std::uint32_t> taken_places{0};  // a bit for each
+static_assert(WaitPlace::count <= 32);
 
 /// Returns whether such a failure may follow from a death. Bytes of a call that was given up may be
 /// taken for damaged ones.
@@ -61,11 +64,43 @@ void PeerWatch::note(const std::vector<int>& ranks, const std::string& text) {
     has_fault_.store(true, std::memory_order_release);
 }
 
-void when_waits_are_long(void (*listener)(std::uint64_t since_ns, std::uint64_t now_ns)) {
+void when_waits_are_long(WaitListener listener) {
     wait_listener = listener;
 }
 
-bool SlowWait::looks(PeerWatch& peers, bool is_wait) {
+bool WaitPlace::take() {
+    std::uint32_t taken = taken_places.load(std::memory_order_relaxed);
+    while (!is_taken()) {
+        const int free = std::countr_one(taken);
+        if (free >= count) return false;
+        if (taken_places.compare_exchange_weak(taken, taken | 1U << static_cast<unsigned>(free)))
+            number_ = free;
+    }
+    return true;
+}
+
+void WaitPlace::leave() noexcept {
+    if (const WaitListener tell = wait_listener.load(std::memory_order_relaxed); tell != nullptr)
+        tell(number_, 0, 0, {});
+    taken_places.fetch_and(~(1U << static_cast<unsigned>(std::exchange(number_, none))));
+}
+
+/// Tells that this waits, or that nobody does if there is no text.
+void SlowWait::tell(const PeerWatch* peers, std::uint64_t now_ns, const WaitText& what) {
+    if (!what) {
+        told_since_ns_ = 0;
+        if (place_.is_taken()) place_.leave();
+        return;
+    }
+    if (told_since_ns_ == 0) told_since_ns_ = now_ns;
+    const WaitListener listener = wait_listener.load(std::memory_order_relaxed);
+    if (listener == nullptr || !place_.take()) return;
+    const bool has_name = peers != nullptr && !peers->comm_name().empty();
+    listener(place_.number(), told_since_ns_, now_ns,
+             what() + (has_name ? ", communicator " + peers->comm_name() : std::string()));
+}
+
+bool SlowWait::looks(PeerWatch* peers, const WaitText& what) {
     const std::uint64_t now = now_ns();
     if (since_ns_ == 0) {
         since_ns_ = now;
@@ -73,14 +108,11 @@ bool SlowWait::looks(PeerWatch& peers, bool is_wait) {
     }
     if (now < next_look_ns_) return false;
     next_look_ns_ = now + between_looks_ns;
-    if (!is_wait)
-        told_since_ns_ = 0;
-    else if (told_since_ns_ == 0)
-        told_since_ns_ = now;
-    if (auto* const tell = wait_listener.load(std::memory_order_relaxed); tell && is_wait)
-        tell(told_since_ns_, now);
-    peers.look();
-    return peers.has_fault() && now > std::max(since_ns_, peers.noticed_ns()) + peers.patience_ns();
+    tell(peers, now, what);
+    if (peers == nullptr) return false;
+    peers->look();
+    return peers->has_fault() &&
+           now > std::max(since_ns_, peers->noticed_ns()) + peers->patience_ns();
 }
 
 }  // namespace gradcoll

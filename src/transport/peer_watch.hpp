@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -55,9 +57,24 @@ class PeerWatch {
     std::uint64_t noticed_ns() const { return noticed_ns_.load(std::memory_order_relaxed); }
     std::uint64_t patience_ns() const { return patience_ns_; }
 
+    /// Sets what people call the communicator, and its ranks in their job if these are known,
+    /// before anybody waits.
+    void be_called(std::string comm, std::vector<int> in_job) {
+        comm_name_ = std::move(comm);
+        in_job_ = std::move(in_job);
+    }
+    const std::string& comm_name() const { return comm_name_; }
+    /// Returns what a rank is called in its job.
+    int in_job(int rank) const {
+        const auto at = static_cast<std::size_t>(rank);
+        return at < in_job_.size() ? in_job_[at] : rank;
+    }
+
   private:
     const std::uint64_t patience_ns_;
     const char* const what_is_left_;
+    std::string comm_name_;
+    std::vector<int> in_job_;
     mutable std::mutex mutex_;
     std::string text_;       ///< guarded by mutex_
     std::vector<int> dead_;  ///< guarded by mutex_
@@ -73,34 +90,86 @@ inline Status judged(PeerWatch* peers, Status failure) {
     return peers->judged(std::move(failure));
 }
 
+/// A WaitPlace is one of a few places for what long waits of a process tell, at first none of them.
+class WaitPlace {
+  public:
+    /// All places have numbers below this.
+    static constexpr int count = 8;
+
+    WaitPlace() = default;
+    WaitPlace(WaitPlace&& other) noexcept : number_(std::exchange(other.number_, none)) {}
+    WaitPlace& operator=(WaitPlace&& other) noexcept {
+        if (is_taken()) leave();
+        number_ = std::exchange(other.number_, none);
+        return *this;
+    }
+    ~WaitPlace() {
+        if (is_taken()) leave();
+    }
+    /// Takes a place that is free, unless this is one. Returns whether it is one then.
+    bool take();
+    bool is_taken() const { return number_ != none; }
+    int number() const { return number_; }
+    /// Gives the place back, and says that nobody waits there.
+    void leave() noexcept;
+
+  private:
+    static constexpr int none = -1;
+    int number_ = none;
+};
+
+/// A WaitText returns what is waited for, for people: "for rank 2 in the memory of its host".
+using WaitText = std::function<std::string()>;
+
 /// A SlowWait is what one wait for other ranks asks at its idle turns. It reads no clock until
 /// there have been some, and looks for dead ranks only after milliseconds.
 class SlowWait {
   public:
     /// Returns whether nothing that is waited for will come, because a rank has died. `peers` may
-    /// be null: then never. Called at idle turns.
-    bool is_in_vain(PeerWatch* peers) {
-        return peers != nullptr && ++idle_turns_ % turns_a_look == 0 && looks(*peers);
+    /// be null: then never. `what` is a WaitText, which is asked only where somebody wants to know.
+    /// Called at idle turns.
+    template <class What>
+    bool is_in_vain(PeerWatch* peers, const What& what) {
+        return peers != nullptr && ++idle_turns_ % turns_a_look == 0 &&
+               looks(peers, WaitText(std::cref(what)));
     }
-    /// Does the same for a caller whose idle turns take long. Somebody waits only if `is_wait`.
-    bool is_in_vain_now(PeerWatch* peers, bool is_wait = true) {
-        return peers != nullptr && looks(*peers, is_wait);
+    /// Does the same for a caller whose idle turns take long. Without a text nobody waits.
+    template <class What>
+    bool is_in_vain_now(PeerWatch* peers, const What& what) {
+        return peers != nullptr && looks(peers, WaitText(std::cref(what)));
+    }
+    bool is_in_vain_now(PeerWatch* peers, std::nullptr_t) {
+        return peers != nullptr && looks(peers, nullptr);
+    }
+    /// Says that this waits for what comes, whoever dies.
+    template <class What>
+    void tells(const What& what) {
+        if (++idle_turns_ % turns_a_look == 0) looks(nullptr, WaitText(std::cref(what)));
     }
     /// Says that something has come.
-    void goes_on() { since_ns_ = told_since_ns_ = 0; }
+    void goes_on() {
+        since_ns_ = told_since_ns_ = 0;
+        if (place_.is_taken()) place_.leave();
+    }
 
   private:
     static constexpr std::uint32_t turns_a_look = 16;
-    bool looks(PeerWatch& peers, bool is_wait = true);
+    bool looks(PeerWatch* peers, const WaitText& what);
+    void tell(const PeerWatch* peers, std::uint64_t now_ns, const WaitText& what);
 
     std::uint64_t since_ns_ = 0;  ///< since when nothing has come, about; 0: it is not known yet
     std::uint64_t told_since_ns_ = 0;  ///< since when somebody has waited meanwhile
     std::uint64_t next_look_ns_ = 0;
     std::uint32_t idle_turns_ = 0;
+    WaitPlace place_;  ///< where others see what is waited for
 };
 
-/// Has `listener` called by whoever waits for long, every few milliseconds, with the time since
-/// when and the present one. There is one for the process. Thread safe.
-void when_waits_are_long(void (*listener)(std::uint64_t since_ns, std::uint64_t now_ns));
+/// A WaitListener is told of a long wait, by its place, every few milliseconds: since when it
+/// waits, at which time, and for what; and with 0 and an empty text that nobody waits there any
+/// more.
+using WaitListener = void (*)(int place, std::uint64_t since_ns, std::uint64_t now_ns,
+                              const std::string& what);
+/// Sets the listener of the process; null for none. Thread safe.
+void when_waits_are_long(WaitListener listener);
 
 }  // namespace gradcoll

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
+
+#include "base/signal_text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -48,6 +51,30 @@ TEST(Units, OneIsNotSeveral) {
     EXPECT_EQ(counted(1, "rank"), "1 rank");
     EXPECT_EQ(counted(0, "rank"), "0 ranks");
     EXPECT_EQ(counted(131072, "rank"), "131072 ranks");
+}
+
+TEST(Units, RanksAreNamedUntilThereAreMany) {
+    const std::vector<int> ranks = {3, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+    EXPECT_EQ(ranks_text(std::span(ranks).first(1)), "rank 3");
+    EXPECT_EQ(ranks_text(std::span(ranks).first(2)), "ranks 3, 5");
+    EXPECT_EQ(ranks_text(ranks), "ranks 3, 5, 6, 7, 8, 9, 10, 11 and 2 others");
+}
+
+TEST(SignalText, HasWhatFits) {
+    SignalText text;
+    text.add("since ")
+        .add_seconds(12'460'000'000)
+        .add(", ")
+        .add(0)
+        .add(" ")
+        .add(std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(text.view(), "since 12.4 s, 0 18446744073709551615");
+    for (int i = 0; i < 2000; ++i) text.add("abc");
+    EXPECT_LT(text.view().size(), 4000U);
+    EXPECT_TRUE(text.view().ends_with("abca") || text.view().ends_with("abcab") ||
+                text.view().ends_with("abc"));
+    text.clear();
+    EXPECT_TRUE(text.view().empty());
 }
 
 }  // namespace

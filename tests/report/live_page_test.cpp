@@ -37,13 +37,42 @@ class LivePages : public testing::Test {
 
 TEST_F(LivePages, WhoWaitsSaysSoAgainAndAgain) {
     const auto page = made(4711);
-    EXPECT_EQ(only_one().waits_ns, 0U);
+    EXPECT_TRUE(only_one().waits.empty());
+    std::uint64_t now = now_ns();
+    page->waits(0, now - 1'000'000'000, now, "for rank 3");
+    page->waits(5, now - 5'000'000'000, now, std::string(300, 'x'));
+    auto waits = only_one().waits;
+    ASSERT_EQ(waits.size(), 2U);
+    EXPECT_GE(waits[0].waits_ns, 5'000'000'000U);
+    EXPECT_LT(waits[0].waits_ns, 7'000'000'000U);
+    EXPECT_EQ(waits[0].what, std::string(239, 'x'));
+    EXPECT_EQ(waits[1].what, "for rank 3");
+    page->waits(5, 0, 0, {});
+    page->waits(0, now - 5'000'000'000, now_ns() - 1'000'000'000, "for rank 3");
+    EXPECT_TRUE(only_one().waits.empty()) << "one has ended, and the other said so a while ago";
+}
+
+TEST_F(LivePages, TellALineForEachWait) {
+    const auto page = std::move(LivePage::make("", {.times_calls = true})).value();
+    const auto told = [&] {
+        SignalText text;
+        page->tell("rank 2 ", text);
+        return std::string(text.view());
+    };
+    EXPECT_EQ(told(), "rank 2 is in no wait that Gradcoll sees; it has made no call\n");
+    page->add(CallRecord{.kind = CallKind::allreduce, .bytes = 4096});
+    EXPECT_EQ(told(),
+              "rank 2 is in no wait that Gradcoll sees; its last call, allreduce of 4096 "
+              "bytes, was served 0.0 s ago\n");
+    page->add(CallRecord{.kind = CallKind::bcast, .bytes = 8, .pass_reason = "too short"});
+    EXPECT_NE(told().find("bcast of 8 bytes, passed to the MPI library 0.0 s ago"),
+              std::string::npos);
     const std::uint64_t now = now_ns();
-    page->waits(now - 5'000'000'000, now);
-    EXPECT_GE(only_one().waits_ns, 5'000'000'000U);
-    EXPECT_LT(only_one().waits_ns, 7'000'000'000U);
-    page->waits(now - 5'000'000'000, now - 1'000'000'000);
-    EXPECT_EQ(only_one().waits_ns, 0U) << "that was a while ago";
+    page->waits(1, now - 12'450'000'000, now, "for rank 3: allreduce of 4.0 MiB");
+    page->waits(7, now, now, "for votes");
+    EXPECT_EQ(told(),
+              "rank 2 waits since 12.4 s for rank 3: allreduce of 4.0 MiB\n"
+              "rank 2 waits since 0.0 s for votes\n");
 }
 
 TEST_F(LivePages, HaveWhatWasCountedByAllThreads) {

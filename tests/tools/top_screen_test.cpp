@@ -71,7 +71,7 @@ TEST(GcTop, SaysWhoWaitsForOthersForLongAndWhoDoesNot) {
         for (std::size_t rank = 0; rank < waits_ms.size(); ++rank) {
             before.push_back(reading(static_cast<int>(rank), 7, 1));
             after.push_back(before.back());
-            after.back().waits_ns = waits_ms[rank] * 1'000'000;
+            if (waits_ms[rank] > 0) after.back().waits = {{waits_ms[rank] * 1'000'000, ""}};
         }
         const std::string screen = screen_of(jobs_between(before, after), 1, 32);
         const std::size_t at = screen.find(" wait");
@@ -89,6 +89,23 @@ TEST(GcTop, SaysWhoWaitsForOthersForLongAndWhoDoesNot) {
     EXPECT_EQ(line(std::vector<std::uint64_t>(11, 2000)),
               "  ranks 0, 1, 2, 3, 4, 5, 6, 7 and 3 others wait for others, up to 2.0 s; so do all "
               "ranks here");
+}
+
+TEST(GcTop, SaysForWhatRanksWait) {
+    std::vector<LiveReading> readings;
+    for (int rank = 0; rank < 4; ++rank) readings.push_back(reading(rank, 7, 1));
+    readings[0].waits = {{2'000'000'000, "for rank 2\x1b in memory"}, {1, "for votes"}};
+    readings[1].waits = {{3'000'000'000, std::string(200, 'x')}};
+    readings[3].waits = {{4'000'000'000, "for rank 2\x1b in memory"}};
+    const std::string screen = screen_of(jobs_between(readings, readings), 1, 32);
+    EXPECT_NE(
+        screen.find("  ranks 0, 1, 3 wait for others, up to 4.0 s; rank 2 does not wait here\n"
+                    "    ranks 0, 3: for rank 2? in memory\n"
+                    "    rank 1: xxx"),
+        std::string::npos)
+        << screen;
+    std::istringstream lines(screen);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST(GcTop, RanksOfOneLauncherAreAJobTheOldestFirst) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "transport/told_watch.hpp"
 
@@ -19,7 +21,7 @@ using test::ToldWatch;
 bool is_in_vain_within(SlowWait& slow, PeerWatch* peers, milliseconds most) {
     const auto end = steady_clock::now() + most;
     while (steady_clock::now() < end)
-        if (slow.is_in_vain(peers)) return true;
+        if (slow.is_in_vain(peers, [] { return std::string("for a test"); })) return true;
     return false;
 }
 
@@ -71,16 +73,24 @@ TEST(PeerWatch, NamesAllThatHaveDiedOnceEach) {
 }
 
 std::uint64_t longest_told_ns = 0;
+int ends_told = 0;
 
 TEST(SlowWait, WhoWaitsForLongSaysSoAgainAndAgain) {
     ToldWatch watch;
     SlowWait waits, rests;
-    when_waits_are_long([](std::uint64_t since_ns, std::uint64_t now_ns) {
-        longest_told_ns = std::max(longest_told_ns, now_ns - since_ns);
-    });
+    watch.be_called("world", {});
+    when_waits_are_long(
+        [](int place, std::uint64_t since_ns, std::uint64_t now_ns, const std::string& what) {
+            EXPECT_EQ(place, 0);
+            ends_told += since_ns == 0 ? 1 : 0;
+            EXPECT_EQ(what, since_ns == 0 ? "" : "for rank 3, communicator world");
+            longest_told_ns = std::max(longest_told_ns, now_ns - since_ns);
+        });
+    const auto what = [] { return std::string("for rank 3"); };
     const auto turn_for = [&](SlowWait& slow, milliseconds time, bool is_wait) {
         for (const auto end = steady_clock::now() + time; steady_clock::now() < end;)
-            EXPECT_FALSE(slow.is_in_vain_now(&watch, is_wait));
+            EXPECT_FALSE(is_wait ? slow.is_in_vain_now(&watch, what)
+                                 : slow.is_in_vain_now(&watch, nullptr));
     };
     turn_for(rests, milliseconds(30), false);
     EXPECT_EQ(longest_told_ns, 0U) << "nobody waits";
@@ -90,7 +100,25 @@ TEST(SlowWait, WhoWaitsForLongSaysSoAgainAndAgain) {
     waits.goes_on();
     turn_for(waits, milliseconds(8), true);
     EXPECT_LT(longest_told_ns, 30'000'000U) << "that is another wait";
+    EXPECT_EQ(ends_told, 1);
+    turn_for(waits, milliseconds(8), false);
+    EXPECT_EQ(ends_told, 2) << "it waits for nobody any more";
     when_waits_are_long(nullptr);
+}
+
+TEST(SlowWait, SomeHavePlacesAtATimeAndGiveThemBack) {
+    std::vector<WaitPlace> places(WaitPlace::count);
+    for (WaitPlace& place : places) EXPECT_TRUE(place.take());
+    WaitPlace late;
+    EXPECT_FALSE(late.take());
+    places[3] = {};
+    EXPECT_TRUE(late.take());
+    EXPECT_EQ(late.number(), 3);
+    WaitPlace moved(std::move(late));
+    EXPECT_TRUE(moved.is_taken());
+    places.clear();
+    EXPECT_TRUE(late.take());
+    EXPECT_EQ(late.number(), 0);
 }
 
 TEST(PeerWatch, FailuresThatMayFollowFromADeathAreTheDeath) {

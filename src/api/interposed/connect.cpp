@@ -14,6 +14,7 @@
 #include "memory/space.hpp"
 #include "mpi/boundary.hpp"
 #include "observe/observe.hpp"
+#include "observe/roll_call.hpp"
 
 namespace gradcoll {
 namespace {
@@ -93,6 +94,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     gate->most_looks = most_looks();
     open_gate(gate);
     expect_codec(process_settings());
+    if (roll_call_signal() != 0) observing_calls();  // signals may come before the first call
     set_spare_memory_aside();
     // Does here, not in the program's first call, what takes long the first time.
     space_of(gate);

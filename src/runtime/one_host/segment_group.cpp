@@ -128,7 +128,7 @@ void SegmentGroup::wait_for_in(std::uint64_t call, int rank, std::uint32_t step)
     const SharedWord& word = head(rank, call).announced;
     const std::uint64_t value = word_value(call, step);
     if (word.load(std::memory_order_acquire) >= value) return;
-    waited_in_vain_ = waited_in_vain_ || !waiter_.wait(word, value, sleepers(rank));
+    waited_in_vain_ = waited_in_vain_ || !waiter_.wait(word, value, sleepers(rank), rank);
     if (waited_in_vain_) throw WaitedInVain();
 }
 
@@ -185,6 +185,26 @@ bool SegmentGroup::all_have_come_to(std::uint32_t step) {
 
 bool SegmentGroup::has_come_to(int rank, std::uint32_t step) const {
     return head(rank).announced.load(std::memory_order_acquire) >= word_value(step);
+}
+
+std::vector<int> SegmentGroup::no_further_than(int rank) const {
+    const auto place_of = [this](int other) {
+        return head(other).announced.load(std::memory_order_acquire);
+    };
+    std::vector<int> ranks;
+    const std::uint64_t place = place_of(rank);
+    for (int other = 0; other < rank_count_; ++other)
+        if (other != rank_ && place_of(other) <= place) ranks.push_back(other);
+    return ranks;
+}
+
+int SegmentGroup::last() const {
+    int last = (rank_ + 1) % rank_count_;
+    for (int other = 0; other < rank_count_; ++other)
+        if (other != rank_ && head(other).announced.load(std::memory_order_acquire) <
+                                  head(last).announced.load(std::memory_order_acquire))
+            last = other;
+    return last;
 }
 
 bool SegmentGroup::is_alike(int rank) const {

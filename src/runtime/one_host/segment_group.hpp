@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/round.hpp"
 #include "base/status.hpp"
@@ -92,9 +93,9 @@ class SegmentGroup {
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
-    /// Sets what knows of ranks that have died; null for nothing. Where it is set, functions that
-    /// wait throw WaitedInVain.
-    void heed(PeerWatch* peers) { waiter_.heed(peers); }
+    /// Sets what knows of ranks that have died, and what says what waits are for; null for nothing.
+    /// Where the first is set, functions that wait throw WaitedInVain.
+    void heed(PeerWatch* peers, const Awaited* awaited = nullptr) { waiter_.heed(peers, awaited); }
     /// Returns whether a wait was in vain. From then on all are that would take long.
     bool has_waited_in_vain() const { return waited_in_vain_; }
     /// Says that a call that was not waited for was in vain.
@@ -133,6 +134,10 @@ class SegmentGroup {
     /// Returns whether wait_for_all() would not wait; then it need not be called.
     bool all_have_come_to(std::uint32_t step);
     bool has_come_to(int rank, std::uint32_t step) const;
+    /// Returns the other ranks that have not come further in this call than that one.
+    std::vector<int> no_further_than(int rank) const;
+    /// Returns the rank that has come least far, of the others.
+    int last() const;
     /// Takes note that the caller has learnt, without waiting for all, that all ranks have begun
     /// this call.
     void note_all_have_begun() { ended_by_all_ = call_ - 1; }

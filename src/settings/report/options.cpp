@@ -78,6 +78,16 @@ OptionInfo top_option_row() {
             .check = check_top};
 }
 
+OptionInfo roll_call_option_row() {
+    return {.variable = "GC_ROLL_CALL",
+            .default_value = "off",
+            .allowed = "off, USR1, USR2",
+            .help =
+                "the signal that makes a process say on stderr which ranks it waits for, since "
+                "when and in which call",
+            .check = check_word};
+}
+
 OptionInfo log_option_row() {
     return {.variable = "GC_LOG",
             .default_value = "warn",

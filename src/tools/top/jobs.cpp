@@ -24,7 +24,7 @@ bool are_one(const LiveReading& a, const LiveReading& b) {
 }
 
 RankWindow between(const LiveReading& before, const LiveReading& after) {
-    RankWindow window{after.facts, after.codec, {}, {}, after.waits_ns};
+    RankWindow window{after.facts, after.codec, {}, {}, after.waits};
     for (std::size_t i = 0; i < window.figures.size(); ++i)
         window.figures[i] = after.figures[i] - std::min(before.figures[i], after.figures[i]);
     for (LiveLink link : after.links) {

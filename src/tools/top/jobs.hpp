@@ -15,7 +15,7 @@ struct RankWindow {
     std::string codec;
     gradcoll::LiveFigures figures{};          ///< counted meanwhile
     std::vector<gradcoll::LiveLink> links{};  ///< with what was counted meanwhile
-    std::uint64_t waits_ns = 0;               ///< LiveReading::waits_ns at the later look
+    std::vector<gradcoll::LiveWait> waits{};  ///< those at the later look, the longest first
 
     double of(gradcoll::LiveFigure figure) const {
         return static_cast<double>(figures[static_cast<std::size_t>(figure)]);

@@ -71,7 +71,7 @@ void add_link(std::vector<LiveLink>& sums, const LiveLink& link) {
 }
 
 RankWindow sum_of(const Job& job) {
-    RankWindow sum{job.ranks.front().facts, "", {}, {}, 0};
+    RankWindow sum{job.ranks.front().facts, "", {}, {}, {}};
     for (const RankWindow& rank : job.ranks) {
         if (sum.codec.empty()) sum.codec = rank.codec;
         for (std::size_t i = 0; i < sum.figures.size(); ++i) sum.figures[i] += rank.figures[i];
@@ -127,31 +127,33 @@ void write_link_shares(const std::vector<LiveLink>& links, double seconds, Out o
     for (const auto& [level, at_level] : levels) write_level(level, at_level, seconds, out);
 }
 
-/// Returns "rank 3" or "ranks 3, 5, 6 and 2 others".
-std::string named(const std::vector<RankWindow>& ranks) {
-    constexpr std::size_t most = 8;
-    std::string text = ranks.size() == 1 ? "rank" : "ranks";
-    for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
-        text += fmt::format("{} {}", i == 0 ? "" : ",", ranks[i].facts.rank);
-    if (ranks.size() > most) text += fmt::format(" and {} others", ranks.size() - most);
-    return text;
-}
-
-/// Writes who has waited for others for long, and who does not wait, if somebody does.
+/// Writes who has waited for others for long, and who does not wait, if somebody does; and below
+/// that for what.
 void write_waits(const Job& job, Out out) {
     constexpr std::uint64_t long_ns = 1'000'000'000;
-    std::vector<RankWindow> waiting, others;
+    constexpr std::size_t most_reasons = 4;
+    constexpr std::size_t widest_reason = 94;
+    std::vector<int> waiting, others;
+    std::map<std::string, std::vector<int>> reasons;
     std::uint64_t longest_ns = 0;
     for (const RankWindow& rank : job.ranks) {
-        (rank.waits_ns >= long_ns ? waiting : others).push_back(rank);
-        longest_ns = std::max(longest_ns, rank.waits_ns);
+        const bool waits = !rank.waits.empty() && rank.waits.front().waits_ns >= long_ns;
+        (waits ? waiting : others).push_back(rank.facts.rank);
+        if (!waits) continue;
+        reasons[rank.waits.front().what].push_back(rank.facts.rank);
+        longest_ns = std::max(longest_ns, rank.waits.front().waits_ns);
     }
     if (waiting.empty()) return;
-    fmt::format_to(out, "  {} wait{} for others, up to {}; {}\n", named(waiting),
+    fmt::format_to(out, "  {} wait{} for others, up to {}; {}\n", ranks_text(waiting),
                    waiting.size() == 1 ? "s" : "", seconds_text(seconds_of(longest_ns)),
-                   others.empty()
-                       ? "so do all ranks here"
-                       : named(others) + (others.size() == 1 ? " does" : " do") + " not wait here");
+                   others.empty() ? "so do all ranks here"
+                                  : ranks_text(others) + (others.size() == 1 ? " does" : " do") +
+                                        " not wait here");
+    std::size_t written = 0;
+    for (const auto& [what, ranks] : reasons)
+        if (!what.empty() && ++written <= most_reasons)
+            fmt::format_to(out, "    {}\n",
+                           plain(fmt::format("{}: {}", ranks_text(ranks), what), widest_reason));
 }
 
 void write_job(const Job& job, double seconds, int most_ranks, Out out) {

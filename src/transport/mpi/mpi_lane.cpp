@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace gradcoll {
@@ -224,12 +225,13 @@ void MpiLane::rotate(std::size_t count) {
 /// has died sends no more of it.
 void MpiLane::cancel_receives() {
     SlowWait slow;
+    const auto what = [] { return std::string("for the rest of messages that nobody needs"); };
     for (std::size_t i = 0; i < active_; ++i) {
         if (!messages_[pieces_[i].message].receives) continue;
         PMPI_Cancel(&requests_[i]);
         int done = 0;
         while (PMPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 &&
-               !slow.is_in_vain(peers_))
+               !slow.is_in_vain(peers_, what))
             sched_yield();
         let_go(requests_[i]);
     }
@@ -248,8 +250,10 @@ void MpiLane::let_go(MPI_Request& request) const {
 /// them soon; nothing else can be waited for.
 void MpiLane::give_up_sends() {
     SlowWait slow;
+    const auto what = [] { return std::string("for ranks to take messages of a failed call"); };
     const auto deadline = std::chrono::steady_clock::now() + abandon_patience;
-    while (active_ > 0 && std::chrono::steady_clock::now() < deadline && !slow.is_in_vain(peers_)) {
+    while (active_ > 0 && std::chrono::steady_clock::now() < deadline &&
+           !slow.is_in_vain(peers_, what)) {
         int done = 0;
         if (PMPI_Testall(static_cast<int>(active_), requests_.data(), &done, MPI_STATUSES_IGNORE) !=
             MPI_SUCCESS)

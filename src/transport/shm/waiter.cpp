@@ -74,12 +74,14 @@ bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
     return false;
 }
 
-bool Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+bool Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers,
+                   int owner) const {
     timespec patience{0, shortest_sleep_ns};
     SlowWait slow;
+    const auto what = [&] { return awaited_ ? awaited_->awaited_of(owner) : std::string(); };
     while (!reached(word, value)) {
         const bool went_on = go_on();
-        if (slow.is_in_vain_now(peers_)) return reached(word, value);
+        if (slow.is_in_vain_now(peers_, what)) return reached(word, value);
         if (went_on) {
             patience.tv_nsec = shortest_sleep_ns;
             continue;
@@ -95,8 +97,9 @@ bool Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepe
     return true;
 }
 
-bool Waiter::wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
-    return spin(word, value) || yield(word, value) || sleep(word, value, sleepers);
+bool Waiter::wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers,
+                         int owner) const {
+    return spin(word, value) || yield(word, value) || sleep(word, value, sleepers, owner);
 }
 
 }  // namespace gradcoll

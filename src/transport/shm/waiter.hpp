@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "transport/peer_watch.hpp"
 
@@ -39,6 +40,17 @@ inline constexpr Patience with_shared_core{20, 2000};
 /// and wake up.
 inline constexpr Patience with_network{20, 100};
 
+/// An Awaited says, for people, what a wait for a word of a rank waits for.
+class Awaited {
+  public:
+    Awaited() = default;
+    virtual ~Awaited() = default;
+    Awaited(const Awaited&) = delete;
+    Awaited& operator=(const Awaited&) = delete;
+
+    virtual std::string awaited_of(int owner) const = 0;
+};
+
 /// Waiter says how a rank waits. First it spins, which is best while the others run on cores of
 /// their own; then it gives its core away between looks, which is best while ranks outnumber cores;
 /// then it sleeps. Between looks it lets others go on: messages under way would stand still while
@@ -52,25 +64,32 @@ class Waiter {
     Waiter(const Patience& patience, Progress progress, void* context)
         : patience_(patience), progress_(progress), context_(context) {}
 
-    /// Sets what knows of ranks that have died; null for nothing.
-    void heed(PeerWatch* peers) { peers_ = peers; }
+    /// Sets what knows of ranks that have died, and what says what waits are for; null for nothing.
+    void heed(PeerWatch* peers, const Awaited* awaited) {
+        peers_ = peers;
+        awaited_ = awaited;
+    }
     /// Returns true when `word` is `value` or more; false if that will not be, because a rank has
-    /// died. `sleepers` are those of the word's owner.
-    [[nodiscard]] bool wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
-        return word.load(std::memory_order_acquire) >= value || wait_longer(word, value, sleepers);
+    /// died. `sleepers` are those of `owner`, whose word it is.
+    [[nodiscard]] bool wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers,
+                            int owner) const {
+        return word.load(std::memory_order_acquire) >= value ||
+               wait_longer(word, value, sleepers, owner);
     }
 
   private:
-    bool wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers,
+                     int owner) const;
     bool spin(const SharedWord& word, std::uint64_t value) const;
     bool yield(const SharedWord& word, std::uint64_t value) const;
-    bool sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers, int owner) const;
     bool go_on() const { return progress_ != nullptr && progress_(context_); }
 
     Patience patience_;
     Progress progress_;
     void* context_;
     PeerWatch* peers_ = nullptr;
+    const Awaited* awaited_ = nullptr;
 };
 
 }  // namespace gradcoll

@@ -150,6 +150,8 @@ bool HostMemory::is_slower(CallKind kind, const CallShape& shape, int rank_count
 }
 
 Status HostMemory::run(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
+    kind_ = kind;
+    bytes_ = shape.size_bytes();
     if (kind != CallKind::allreduce) return run_other(kind, binding, shape, root);
     if (allreduce_.uses_blocks(shape.size_bytes()))
         GRADCOLL_TRY(have_blocks(block_use_of(kind, shape, false)));
@@ -231,6 +233,8 @@ std::size_t HostMemory::worth_after(const BlockUse& use) {
 }
 
 void HostMemory::start(CallKind kind, const Binding& binding, const CallShape& shape, int root) {
+    kind_ = kind;
+    bytes_ = shape.size_bytes();
     const std::size_t growth_bytes = worth_after(block_use_of(kind, shape, true));
     if (kind == CallKind::bcast)
         start(bcast_call(binding, shape, root), growth_bytes);
@@ -273,8 +277,9 @@ Result<Progress> HostMemory::advance_started() {
     if (starts_too_late_) return peers_->fault();
     const bool advanced = started_->advance();
     if (advanced) slow_.goes_on();
+    const auto what = [this] { return awaited_of(group_.last()); };
     if (!started_->is_over()) {
-        if (advanced || !(is_broken() || slow_.is_in_vain(peers_.get())))
+        if (advanced || !(is_broken() || slow_.is_in_vain(peers_.get(), what)))
             return advanced ? Progress::advanced : Progress::idle;
         started_->drop();
         group_.give_up();
@@ -285,6 +290,14 @@ Result<Progress> HostMemory::advance_started() {
     GRADCOLL_TRY(take_growth(std::exchange(growth_, {})));
     started_ = &start(next_call_);
     return Progress::advanced;
+}
+
+std::string HostMemory::awaited_of(int rank) const {
+    std::vector<int> ranks = group_.no_further_than(rank);
+    for (int& one : ranks)
+        if (!in_job_.empty()) one = in_job_[static_cast<std::size_t>(one)];
+    return fmt::format("for {}{} in the memory of the host: {} of {}", ranks_text(ranks),
+                       in_job_.empty() ? " of the host" : "", name_of(kind_), bytes_text(bytes_));
 }
 
 void HostMemory::rest() {

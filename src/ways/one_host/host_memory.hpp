@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "base/call_kind.hpp"
 #include "base/mpi/mpi.hpp"
@@ -55,7 +57,7 @@ class ReservedMemory {
 /// Errors of calls: invalid_argument, on every rank, if ranks made different ones (more is said at
 /// OneHostAllreduce and its kin); out_of_memory, on every rank, if one of them has none left to
 /// share; peer_died, on all that wait, if a rank has died.
-class HostMemory {
+class HostMemory final : private Awaited {
   public:
     /// Calls of these kinds bring what all ranks have to the root, and what the root has to all.
     static constexpr CallKind up = CallKind::reduce;
@@ -79,7 +81,8 @@ class HostMemory {
     void serve(const CommIdentity& comm) {
         private_comm_ = comm.private_comm();
         peers_ = comm.watch();
-        group_.heed(peers_.get());
+        in_job_ = comm.world_ranks();
+        group_.heed(peers_.get(), this);
     }
     /// Serves no communicator until serve() is called again.
     void serve_nobody() {
@@ -151,6 +154,7 @@ class HostMemory {
     Status run_empty(std::uint64_t signature) {
         return run_waited(allreduce_, empty_call(signature));
     }
+    std::string awaited_of(int rank) const override;
     bool has_dead_peer() const { return peers_ != nullptr && peers_->has_fault(); }
     Status death() const { return peers_->fault("in the memory of its host"); }
     /// Runs a call that is waited for.
@@ -199,9 +203,12 @@ class HostMemory {
     std::size_t served_bytes_ = 0;   ///< calls that want blocks of up to so many bytes need not ask
     ReservedMemory reserved_;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
-    std::shared_ptr<PeerWatch> peers_;  ///< null: nobody looks for ranks that have died
-    SlowWait slow_;                     ///< the wait of the started call
-    bool starts_too_late_ = false;      ///< whether a rank was dead when it was started
+    std::shared_ptr<PeerWatch> peers_;   ///< null: nobody looks for ranks that have died
+    std::vector<int> in_job_;            ///< what ranks are called in their job; empty: not known
+    CallKind kind_ = CallKind::barrier;  ///< kind of the last call
+    std::uint64_t bytes_ = 0;            ///< size of its vector
+    SlowWait slow_;                      ///< the wait of the started call
+    bool starts_too_late_ = false;       ///< whether a rank was dead when it was started
     Waiter::Progress beside_ = nullptr;
     void* beside_context_ = nullptr;
 };
