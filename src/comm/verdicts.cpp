@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "comm/host_ballots.hpp"
+#include "comm/message_ballots.hpp"
 #include "comm/started_calls.hpp"
 #include "comm/ulfm_ballots.hpp"
 #include "transport/shm/segment.hpp"
@@ -60,11 +61,13 @@ class VotesToCome final : public StartedCall {
     std::shared_ptr<Verdicts> verdicts_;
 };
 
-/// Means says by what all ranks can agree. By the MPI library they can only if one thread of each
-/// is inside at a time: agreements of Open MPI 5.0.11 go wrong otherwise (docs/gotchas.md).
+/// Means says by what all ranks can agree. The MPI library brings them to it only if one thread of
+/// each is inside at a time: agreements of Open MPI 5.0.11 go wrong otherwise (docs/gotchas.md).
+/// Then they tell each other their votes.
 struct Means {
     bool by_memory = false;
     bool by_mpi = false;
+    bool by_messages = false;
     bool watches = false;  ///< all look for ranks that have died
 };
 
@@ -74,11 +77,14 @@ Result<Means> common_means(const CommIdentity& comm, bool share_memory) {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     const bool may_ask_mpi = ulfm().iagree != nullptr && level < MPI_THREAD_MULTIPLE;
-    std::array<int, 3> least = {sees ? 1 : 0, may_ask_mpi ? 1 : 0, watches ? 1 : 0};
+    const bool may_talk = ulfm().can_shrink() && level == MPI_THREAD_MULTIPLE;
+    std::array<int, 4> least = {sees ? 1 : 0, may_ask_mpi ? 1 : 0, watches ? 1 : 0,
+                                may_talk ? 1 : 0};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
                                          MPI_INT, MPI_MIN, comm.private_comm()),
                           "MPI_Allreduce"));
-    return Means{least[0] == 1, least[1] == 1 && least[2] == 1, least[2] == 1};
+    const bool all_watch = least[2] == 1;
+    return Means{least[0] == 1, least[1] == 1 && all_watch, least[3] == 1 && all_watch, all_watch};
 }
 
 Result<std::unique_ptr<Ballots>> ballots_in_memory(const CommIdentity& comm) {
@@ -94,6 +100,11 @@ Result<std::unique_ptr<Ballots>> ballots_by_mpi(const CommIdentity& comm) {
         std::make_unique<UlfmBallots>(std::move(own), comm.watch()->patience_ns()));
 }
 
+Result<std::unique_ptr<Ballots>> ballots_by_messages(const CommIdentity& comm) {
+    auto own = GRADCOLL_VALUE(PrivateComm::make(comm.private_comm()));
+    return std::unique_ptr<Ballots>(std::make_unique<MessageBallots>(std::move(own), comm.watch()));
+}
+
 /// Makes ballots, in memory if all ranks can. Errors, on all ranks: there are no means to agree;
 /// those of shared segments.
 Result<std::unique_ptr<Ballots>> make_ballots(const CommIdentity& comm, bool share_memory) {
@@ -102,10 +113,10 @@ Result<std::unique_ptr<Ballots>> make_ballots(const CommIdentity& comm, bool sha
         return Status(Code::unsupported, "GC_FAULT_SECONDS=0 keeps a rank from looking for others");
     if (means.by_memory) return ballots_in_memory(comm);
     if (means.by_mpi) return ballots_by_mpi(comm);
+    if (means.by_messages) return ballots_by_messages(comm);
     return Status(Code::unsupported,
                   "they do not all share memory and see each other's processes, and the MPI "
-                  "library has no MPIX_Comm_iagree (ULFM), or MPI_THREAD_MULTIPLE, with which it "
-                  "cannot be relied on");
+                  "library has no ULFM, or not all have, or lack, MPI_THREAD_MULTIPLE");
 }
 
 }  // namespace
