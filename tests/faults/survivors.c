@@ -1,6 +1,8 @@
 /* tests/faults/survivors.c - ranks make one kind of call again and again until one of them dies, or
- * is stopped for three seconds. Each survivor says in a line when its call ended, and how.
- * Arguments: KIND FAULT DELAY_MS COUNT: one of `kinds`; kill, stop or late; when; elements.
+ * for some seconds in which one is stopped for three seconds, or something else happens to them.
+ * Each survivor says in a line when its call ended, and how.
+ * Arguments: KIND FAULT DELAY_MS COUNT: one of `kinds`; kill, stop, none or late; when; elements.
+ * SURVIVORS_SECONDS: for so long a rank is stopped.
  * Run with a launcher that does not end the job when a rank dies. Where the MPI library has ULFM,
  * the survivors then make a communicator without the dead rank, and say in a line what their next
  * sum is. */
@@ -166,9 +168,13 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     double death = now() + delay;
     MPI_Bcast(&death, sizeof death, MPI_BYTE, victim, MPI_COMM_WORLD);
-    const int stops = strcmp(fault, "stop") == 0;
-    if (rank == victim) call_after(death - now() > 0 ? death - now() : 0, stops ? halt : die);
-    if (rank == 0 && stops) call_after(death + 3 - now(), wake);
+    const int halts = strcmp(fault, "stop") == 0;
+    const int stops = halts || strcmp(fault, "none") == 0; /* all ranks come to the end */
+    const char* const seconds = getenv("SURVIVORS_SECONDS");
+    const double pause_s = seconds != NULL ? atof(seconds) : 3;
+    if (rank == victim && (halts || !stops))
+        call_after(death - now() > 0 ? death - now() : 0, halts ? halt : die);
+    if (rank == 0 && halts) call_after(death + pause_s - now(), wake);
     printf("rank %d begins\n", rank);
     fflush(stdout);
     int code = MPI_SUCCESS;
@@ -176,7 +182,7 @@ int main(int argc, char** argv) {
         if (rank == victim && strcmp(kind->name, "idle_engine") == 0) pause();
         code = kind->run();
         if (code == MPI_SUCCESS && !freed && !check()) code = MPI_ERR_UNKNOWN;
-        int goes_on = now() < death + 4;
+        int goes_on = now() < death + pause_s + 1;
         if (stops && code == MPI_SUCCESS) {
             MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
             if (!goes_on) break;
