@@ -83,8 +83,8 @@ void MessageBallots::hear(int rank) {
         PMPI_Get_count(&status, MPI_UINT64_T, &words);
         slow_.goes_on();
         flood_.take(rank, std::span(receive.message)
-                              .first(static_cast<std::size_t>(std::clamp(
-                                  words, 0, static_cast<int>(receive.message.size())))));
+                              .first(static_cast<std::size_t>(
+                                  std::clamp(words, 0, static_cast<int>(receive.message.size())))));
         expect(rank);
     }
 }
@@ -97,9 +97,8 @@ void MessageBallots::send() {
             if (rank == rank_ || traffic_->receives[static_cast<std::size_t>(rank)].is_over)
                 continue;
             MPI_Request request = MPI_REQUEST_NULL;
-            if (PMPI_Isend(sent.message.data(), static_cast<int>(sent.message.size()),
-                           MPI_UINT64_T, rank, tag, traffic_->comm.handle(),
-                           &request) == MPI_SUCCESS)
+            if (PMPI_Isend(sent.message.data(), static_cast<int>(sent.message.size()), MPI_UINT64_T,
+                           rank, tag, traffic_->comm.handle(), &request) == MPI_SUCCESS)
                 sent.requests.push_back(request);
         }
     }

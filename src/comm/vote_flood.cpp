@@ -76,11 +76,13 @@ void VoteFlood::end_round() {
     say(++round_, common_);
 }
 
-std::optional<VoteFlood::Said> VoteFlood::understood(
-    std::span<const std::uint64_t> message) const {
+std::optional<VoteFlood::Said> VoteFlood::understood(std::span<const std::uint64_t> message) const {
     if (message.size() != message_words()) return {};
-    Said said{message[0], static_cast<std::uint32_t>(message[1] >> 32),
-              static_cast<unsigned>(message[1] & 0xffffffffU), {}, {}};
+    Said said{message[0],
+              static_cast<std::uint32_t>(message[1] >> 32),
+              static_cast<unsigned>(message[1] & 0xffffffffU),
+              {},
+              {}};
     if ((said.common & ~Vote::all) != 0) return {};
     const auto sets = message.subspan(2);
     const auto middle = sets.begin() + static_cast<std::ptrdiff_t>(sets_words());

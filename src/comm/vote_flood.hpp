@@ -49,8 +49,8 @@ class VoteFlood {
         Set dead, known;
     };
     struct Peer {
-        std::vector<Said> said;  ///< messages whose turn has not come
-        bool is_heard = false;   ///< whether it was heard in this round
+        std::vector<Said> said;     ///< messages whose turn has not come
+        bool is_heard = false;      ///< whether it was heard in this round
         std::uint64_t answers = 0;  ///< it has said those on the questions before this one
     };
 

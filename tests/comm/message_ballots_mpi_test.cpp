@@ -1,5 +1,5 @@
-// Votes by messages: every rank gets what all votes have in common, and what is said last reaches no
-// later communicator.
+// Votes by messages: every rank gets what all votes have in common, and what is said last reaches
+// no later communicator.
 #include "comm/message_ballots.hpp"
 
 #include <chrono>

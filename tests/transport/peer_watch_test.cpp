@@ -94,14 +94,15 @@ TEST(SlowWait, WhoWaitsForLongSaysSoAgainAndAgain) {
     };
     turn_for(rests, milliseconds(30), false);
     EXPECT_EQ(longest_told_ns, 0U) << "nobody waits";
-    turn_for(waits, milliseconds(60), true);
+    turn_for(waits, milliseconds(200), true);
     EXPECT_GE(longest_told_ns, 30'000'000U);
     longest_told_ns = 0;
     waits.goes_on();
     turn_for(waits, milliseconds(8), true);
     EXPECT_LT(longest_told_ns, 30'000'000U) << "that is another wait";
     EXPECT_EQ(ends_told, 1);
-    turn_for(waits, milliseconds(8), false);
+    turn_for(waits, milliseconds(60), true);
+    turn_for(waits, milliseconds(60), false);
     EXPECT_EQ(ends_told, 2) << "it waits for nobody any more";
     when_waits_are_long(nullptr);
 }
