@@ -34,7 +34,7 @@ constexpr double another_rate = 1.25;
 /// long as its links say.
 constexpr double doubtful_from = 2;
 constexpr int proving_calls = 4;
-/// So many calls that end apart count as one: each rank has to have come last into one of them.
+/// A proof takes so many times as many calls that end apart, as each rank has to come last once.
 constexpr int apart_calls_a_call = 4;
 /// A tree that seems slower is tried so often, as machines are disturbed now and then, and
 /// connections are new.
