@@ -54,13 +54,6 @@ std::vector<int> order_of_parts(const std::vector<Run>& runs, const Cell& cell) 
     return order;
 }
 
-/// Returns the parts, by branch, where one of them keeps everything.
-std::vector<Range> whole_to(int branch, Range range, std::size_t branch_count) {
-    std::vector<Range> parts(branch_count, {range.begin, range.begin});
-    parts[static_cast<std::size_t>(branch)] = range;
-    return parts;
-}
-
 /// A Query answers one query; it remembers the intervals that it has computed, by the shape of the
 /// vertex, so that none is computed twice. `vertex` stands for every vertex of its shape. If leaves
 /// have blocks, the one at position i owns the i-th block of so many elements in the end, and each
@@ -88,8 +81,9 @@ class Query {
     bool is_dealt(int vertex) const {
         return !dealt_.empty() && dealt_[static_cast<std::size_t>(tree_.vertex(vertex).shape)] != 0;
     }
+    Range blocks_of(int vertex) const;
     Range zone_at(int vertex, std::int64_t at) const;
-    int block_branch(int vertex, std::int64_t at) const;
+    bool has_blocks_at(int vertex, std::int64_t at) const;
     Range granule_at(std::int64_t at) const;
     std::size_t dealt_to(int vertex, std::int64_t at) const;
     Run dealt_run_at(int vertex, std::int64_t at);
@@ -108,31 +102,26 @@ class Query {
     std::unordered_map<int, Cells> cells_;  ///< by key_of()
 };
 
-/// Returns the elements around `at` that the vertex shares out alike: the block of one of its
-/// leaves, or all that is left or right of its leaves' blocks; without blocks everything.
-Range Query::zone_at(int vertex, std::int64_t at) const {
-    if (block_elems_ == 0) return {0, count_elems_};
+/// Returns the blocks of the leaves below a vertex; nothing if leaves have none.
+Range Query::blocks_of(int vertex) const {
     const Vertex& here = tree_.vertex(vertex);
-    const std::int64_t first = here.first_leaf * block_elems_;
-    const std::int64_t last = first + here.leaf_count * block_elems_;
-    if (at < first) return {0, first};
-    if (at >= last) return {last, count_elems_};
-    const std::int64_t block = at / block_elems_ * block_elems_;
-    return {block, block + block_elems_};
+    return {here.first_leaf * block_elems_, (here.first_leaf + here.leaf_count) * block_elems_};
 }
 
-/// Returns the branch of the vertex in which the owner of the block at `at` is; -1 if it is in
-/// none, or there are no blocks.
-int Query::block_branch(int vertex, std::int64_t at) const {
-    if (block_elems_ == 0) return -1;
-    const std::int64_t leaf = at / block_elems_;
-    const std::span<const int> children = tree_.children(vertex);
-    const auto holds = [&](int child) {
-        const std::int64_t place = leaf - tree_.vertex(child).first_leaf;
-        return place >= 0 && place < tree_.vertex(child).leaf_count;
-    };
-    const auto found = std::find_if(children.begin(), children.end(), holds);
-    return found != children.end() ? tree_.vertex(*found).branch : -1;
+/// Returns the elements around `at` that the vertex gives its branches by one rule: the blocks of
+/// its leaves, or all that is left or right of them; without blocks everything.
+Range Query::zone_at(int vertex, std::int64_t at) const {
+    const Range blocks = blocks_of(vertex);
+    if (blocks.empty()) return {0, count_elems_};
+    if (at < blocks.begin) return {0, blocks.begin};
+    if (at >= blocks.end) return {blocks.end, count_elems_};
+    return blocks;
+}
+
+/// Returns whether the element is in the block of a leaf below the vertex.
+bool Query::has_blocks_at(int vertex, std::int64_t at) const {
+    const Range blocks = blocks_of(vertex);
+    return blocks.begin <= at && at < blocks.end;
 }
 
 const Cell& Query::cell_at(int vertex, std::int64_t at) {
@@ -179,10 +168,12 @@ Cell Query::make_cell(int vertex, std::int64_t at) {
         cell.after.push_back(run.range.end > cell.range.end ? 1 : 0);
     }
     cell.order = order_of_parts(runs, cell);
-    if (const int branch = block_branch(vertex, at); branch >= 0)
-        cell.parts = whole_to(branch, cell.range, runs.size());
-    else
+    if (!has_blocks_at(vertex, at)) {
         split(cell);
+        return cell;
+    }
+    for (const int child : tree_.children(vertex))
+        cell.parts.push_back(intersect(cell.range, blocks_of(child)));
     return cell;
 }
 
@@ -211,8 +202,12 @@ Range Query::granule_at(std::int64_t at) const {
 }
 
 std::size_t Query::dealt_to(int vertex, std::int64_t at) const {
-    if (const int branch = block_branch(vertex, at); branch >= 0)
-        return static_cast<std::size_t>(branch);
+    if (has_blocks_at(vertex, at)) {
+        const auto children = tree_.children(vertex);
+        const auto owns = [&](int child) { return has_blocks_at(child, at); };
+        return static_cast<std::size_t>(std::find_if(children.begin(), children.end(), owns) -
+                                        children.begin());
+    }
     const auto degree = static_cast<std::uint64_t>(tree_.children(vertex).size());
     const auto granule = static_cast<std::uint64_t>(at / granule_elems_);
     const std::uint64_t round = granule / degree;
@@ -229,11 +224,11 @@ Run Query::dealt_run_at(int vertex, std::int64_t at) {
 
 Interval Query::dealt_interval_at(int vertex, std::int64_t at) {
     Interval interval{granule_at(at), {}, {}};
-    const auto branch = static_cast<int>(dealt_to(vertex, at));
     for (const int child : tree_.children(vertex))
         interval.owners.push_back(
             tree_.rank_at(tree_.vertex(child).first_leaf + run_at(child, at).leaf));
-    interval.parts = whole_to(branch, interval.range, interval.owners.size());
+    interval.parts.assign(interval.owners.size(), {interval.range.begin, interval.range.begin});
+    interval.parts[dealt_to(vertex, at)] = interval.range;
     return interval;
 }
 
@@ -344,31 +339,18 @@ std::vector<Interval> OwnershipMap::intervals(int vertex, std::span<const Range>
     return Query(tree_, count_elems_, granule_elems_, dealt_).intervals(vertex, windows);
 }
 
-/// Returns the elements of units of the block at this place among the leaves.
-Range OwnershipMap::block_part(std::int64_t place, Range units) const {
-    const std::int64_t first = tree_.rank_at(static_cast<int>(place)) * block_elems_;
-    const auto element = [&](std::int64_t unit) {
-        return first + std::min(block_elems_, (unit - place * block_units_) * granule_elems_);
-    };
-    return {element(units.begin), element(units.end)};
-}
-
-/// Cuts intervals of units where blocks end, and returns them in elements, ascending.
-std::vector<Interval> OwnershipMap::in_elements(const std::vector<Interval>& units) const {
-    std::vector<Interval> intervals;
-    for (const Interval& whole : units)
-        for (std::int64_t at = whole.range.begin; at < whole.range.end;) {
-            const std::int64_t place = at / block_units_;
-            const Range here = intersect(whole.range, {at, (place + 1) * block_units_});
-            Interval interval{block_part(place, here), whole.owners, {}};
-            for (const Range& part : whole.parts)
-                interval.parts.push_back(block_part(place, intersect(part, here)));
-            intervals.push_back(std::move(interval));
-            at = here.end;
-        }
-    std::sort(intervals.begin(), intervals.end(),
-              [](const Interval& a, const Interval& b) { return a.range.begin < b.range.begin; });
-    return intervals;
+void OwnershipMap::append_elements(std::vector<Range>& ranges, Range units) const {
+    if (block_elems_ == 0) return append_joined(ranges, units);
+    for (std::int64_t at = units.begin; at < units.end;) {
+        const std::int64_t leaf = at / block_units_;
+        const std::int64_t end = std::min(units.end, (leaf + 1) * block_units_);
+        const std::int64_t first = tree_.rank_at(static_cast<int>(leaf)) * block_elems_;
+        const auto element = [&](std::int64_t unit) {
+            return first + std::min(block_elems_, (unit - leaf * block_units_) * granule_elems_);
+        };
+        append_joined(ranges, {element(at), element(end)}, block_elems_);
+        at = end;
+    }
 }
 
 std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const {
@@ -381,7 +363,6 @@ std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const
          child = tree_.vertex(child).parent) {
         levels.push_back(query.intervals(tree_.vertex(child).parent, owned));
         owned = parts_of_branch(levels.back(), tree_.vertex(child).branch);
-        if (has_blocks) levels.back() = in_elements(levels.back());
     }
     return levels;
 }

@@ -51,8 +51,9 @@ struct Interval {
 /// With Ends::in_blocks rank r ends with elements [r * block, (r + 1) * block), as MPI prescribes
 /// for reduce-scatters and allgathers. Inside a subtree the block of each of its ranks goes whole
 /// to that rank, and what belongs to ranks elsewhere is shared as above. So the uplink of a subtree
-/// carries what others own and what its own ranks own, each once for each other branch. Cuts lie at
-/// multiples of the granule in each block, and no interval reaches over two blocks.
+/// carries what others own and what its own ranks own, each once for each other branch. Ownership
+/// is then worked out in units: granules of the blocks, in the order of the leaves, in which the
+/// blocks of a subtree are neighbours. append_elements() says which elements they are.
 ///
 /// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
 /// (Vertex::shape), and with blocks on where it lies in the tree, so a query costs time and memory
@@ -69,8 +70,9 @@ class OwnershipMap {
 
     std::int64_t count_elems() const { return count_elems_; }
     std::int64_t granule_elems() const { return granule_elems_; }
-    /// Returns the elements of a block; 0 if ranks do not end with blocks.
-    std::int64_t block_elems() const { return block_elems_; }
+    /// Adds the elements of what intervals_above() says at the end of `ranges`: without blocks
+    /// these are the same numbers. Ranges of one block are joined where they touch.
+    void append_elements(std::vector<Range>& ranges, Range units) const;
 
     // The functions that ask for windows are for maps without blocks.
 
@@ -97,16 +99,11 @@ class OwnershipMap {
     std::vector<Range> target(int rank, int vertex) const;
 
   private:
-    std::vector<Interval> in_elements(const std::vector<Interval>& units) const;
-    Range block_part(std::int64_t place, Range units) const;
-
     const Tree& tree_;
     std::int64_t count_elems_;
     std::int64_t granule_elems_;
     std::span<const char> dealt_;
-    std::int64_t block_elems_;
-    /// With blocks, ownership is worked out in granules of the blocks in the order of the leaves:
-    /// so many for each block.
+    std::int64_t block_elems_;  ///< 0: ranks do not end with blocks
     std::int64_t block_units_;
 };
 

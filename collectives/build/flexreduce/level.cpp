@@ -8,6 +8,10 @@ namespace gradcoll {
 
 namespace {
 
+void sort(std::vector<Range>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return a.begin < b.begin; });
+}
+
 /// Returns a hop's parts of one interval, ascending, without empty ones.
 std::vector<Range> parts_of(const Interval& interval, const Hop& hop) {
     std::vector<Range> parts;
@@ -15,7 +19,7 @@ std::vector<Range> parts_of(const Interval& interval, const Hop& hop) {
         const Range range = interval.parts[static_cast<std::size_t>(part)];
         if (!range.empty()) parts.push_back(range);
     }
-    std::sort(parts.begin(), parts.end(), [](Range a, Range b) { return a.begin < b.begin; });
+    sort(parts);
     return parts;
 }
 
@@ -35,7 +39,7 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
         level.degree = static_cast<int>(tree.children(vertex).size());
         level.number = static_cast<std::uint8_t>(tree.vertex(vertex).height - 1);
         level.choice = spec.choices.of(vertex);
-        level.block_elems = map.block_elems();
+        level.map = &map;
         level.intervals = std::move(intervals);
         if (level.choice.exchange == Exchange::single) {
             level.messages = single::messages_of(tree, spec.choices, map, rank, vertex, held);
@@ -64,15 +68,17 @@ std::vector<Message> messages_of(const Level& level, const Hop& hop) {
         const auto [known, is_new] = of_peer.try_emplace(peer, messages.size());
         if (is_new) messages.push_back({peer, {}});
         for (const Range& part : parts)
-            append_joined(messages[known->second].ranges, part, level.block_elems);
+            level.map->append_elements(messages[known->second].ranges, part);
     }
+    for (Message& message : messages) sort(message.ranges);
     return messages;
 }
 
 std::vector<Range> ranges_of(const Level& level, int part) {
     std::vector<Range> ranges;
     for (const Interval& interval : level.intervals)
-        append_joined(ranges, interval.parts[static_cast<std::size_t>(part)], level.block_elems);
+        level.map->append_elements(ranges, interval.parts[static_cast<std::size_t>(part)]);
+    sort(ranges);
     return ranges;
 }
 

@@ -19,10 +19,10 @@ struct Level {
     int degree = 0;
     std::uint8_t number = 0;  ///< height of the vertex - 1
     VertexChoice choice;
-    std::int64_t block_elems = 0;     ///< ranges of two blocks are not joined; 0: there are none
-    bool framed_down = false;         ///< allgather messages here are the owners' encodings
-    std::vector<Interval> intervals;  ///< intervals that the rank owns before this vertex's
-                                      ///< reduce-scatter
+    const OwnershipMap* map = nullptr;  ///< says which elements the intervals are
+    bool framed_down = false;           ///< allgather messages here are the owners' encodings
+    std::vector<Interval> intervals;    ///< intervals that the rank owns before this vertex's
+                                        ///< reduce-scatter
     std::vector<Range> held;    ///< single exchange only: what the rank holds before and after it
     single::Messages messages;  ///< single exchange only
 };

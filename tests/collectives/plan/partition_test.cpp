@@ -59,26 +59,42 @@ TEST(Partition, WithBlocksEveryRankEndsWithItsOwn) {
         const std::vector<char> dealt = seed % 3 == 0 ? dealt_shapes(tree) : std::vector<char>();
         const OwnershipMap map(tree, ranks * block, granule, dealt, OwnershipMap::Ends::in_blocks);
         for (int rank = 0; rank < ranks; ++rank) {
-            std::vector<Range> owned{{0, ranks * block}};
+            std::int64_t owned = ranks * block;
+            std::vector<Range> kept;
             int child = tree.leaf_of(rank);
             for (const std::vector<Interval>& level : map.intervals_above(rank)) {
-                std::int64_t covered = 0;
-                std::vector<Range> kept;
+                std::vector<Range> all;
+                kept.clear();
                 for (const Interval& interval : level) {
-                    const std::int64_t first = interval.range.begin / block * block;
-                    ASSERT_LE(interval.range.end, first + block);
-                    ASSERT_EQ((interval.range.begin - first) % granule, 0);
-                    covered += interval.range.size();
-                    append_joined(
+                    map.append_elements(all, interval.range);
+                    map.append_elements(
                         kept, interval.parts[static_cast<std::size_t>(tree.vertex(child).branch)]);
                 }
-                ASSERT_EQ(covered, total(owned)) << "rank " << rank;
-                owned = kept;
+                for (const Range& range : all) {
+                    const std::int64_t first = range.begin / block * block;
+                    ASSERT_LE(range.end, first + block);
+                    ASSERT_EQ((range.begin - first) % granule, 0);
+                }
+                ASSERT_EQ(total(all), owned) << "rank " << rank;
+                owned = total(kept);
                 child = tree.vertex(child).parent;
             }
-            ASSERT_EQ(owned, (std::vector<Range>{{rank * block, (rank + 1) * block}}));
+            const Range own{rank * block, (rank + 1) * block};
+            ASSERT_EQ(kept, ranks > 1 ? std::vector{own} : std::vector<Range>());
         }
     }
+}
+
+/// However many ranks there are, a rank's parts are as many as its messages.
+TEST(Partition, BlocksOfManyRanksAtOneVertexAreOneInterval) {
+    const Tree tree = Tree::flat(5000);
+    const OwnershipMap map(tree, 5000 * 1000, 1, {}, OwnershipMap::Ends::in_blocks);
+    const std::vector<std::vector<Interval>> levels = map.intervals_above(17);
+    ASSERT_EQ(levels.size(), 1U);
+    EXPECT_EQ(levels.front().size(), 1U);
+    const Tree hosts = two_level_tree(std::vector<int>(64, 16));
+    const OwnershipMap of_hosts(hosts, 1024 * 1000, 1, {}, OwnershipMap::Ends::in_blocks);
+    EXPECT_LE(of_hosts.intervals_above(17).back().size(), 200U);
 }
 
 /// The uplink of two ranks beside three carries what the three own one way, and what the two own
