@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-constexpr int tag = 0;
+constexpr int ballot_tag = 0;
 constexpr std::uint64_t patience_at_end_ns = 1'000'000'000;
 
 }  // namespace
@@ -56,7 +56,7 @@ void MessageBallots::expect(int rank) {
     Receive& receive = traffic_->receives[static_cast<std::size_t>(rank)];
     receive.message.resize(flood_.message_words());
     if (PMPI_Irecv(receive.message.data(), static_cast<int>(receive.message.size()), MPI_UINT64_T,
-                   rank, tag, traffic_->comm.handle(), &receive.request) != MPI_SUCCESS)
+                   rank, ballot_tag, traffic_->comm.handle(), &receive.request) != MPI_SUCCESS)
         lose(rank);
 }
 
@@ -98,7 +98,7 @@ void MessageBallots::send() {
                 continue;
             MPI_Request request = MPI_REQUEST_NULL;
             if (PMPI_Isend(sent.message.data(), static_cast<int>(sent.message.size()), MPI_UINT64_T,
-                           rank, tag, traffic_->comm.handle(), &request) == MPI_SUCCESS)
+                           rank, ballot_tag, traffic_->comm.handle(), &request) == MPI_SUCCESS)
                 sent.requests.push_back(request);
         }
     }
