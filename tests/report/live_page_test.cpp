@@ -53,7 +53,8 @@ TEST_F(LivePages, WhoWaitsSaysSoAgainAndAgain) {
 }
 
 TEST_F(LivePages, TellALineForEachWait) {
-    const auto page = std::move(LivePage::make("", {.times_calls = true})).value();
+    const auto page =
+        std::move(LivePage::make("", {.host = {}, .command = {}, .times_calls = true})).value();
     const auto told = [&] {
         SignalText text;
         page->tell("rank 2 ", text);
