@@ -21,9 +21,7 @@ class ChunkBuilder {
   public:
     ChunkBuilder(const Tree& tree, const PlanSpec& spec, const FlexreduceFacts& facts, int rank,
                  std::int64_t chunk_elems)
-        : tree_(tree),
-          spec_(spec),
-          rank_(rank),
+        : spec_(spec),
           map_(tree, chunk_elems, spec.granule_elems, facts.dealt, ends_of(spec.collective)),
           levels_(levels_of(tree, spec, map_, rank)),
           owned_(levels_.empty() ? std::vector<Range>{{0, chunk_elems}}
@@ -80,9 +78,7 @@ class ChunkBuilder {
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) down.append(*level);
     }
 
-    const Tree& tree_;
     const PlanSpec& spec_;
-    int rank_;
     OwnershipMap map_;
     std::vector<Level> levels_;
     std::vector<Range> owned_;  ///< after the root's reduce-scatter
