@@ -37,9 +37,8 @@ Status check_sizes(const Tree& tree, const PlanSpec& spec) {
     const std::int64_t least_chunk = chunk_multiple(spec, tree.rank_count());
     if (spec.chunk_elems < 0 || spec.chunk_elems % least_chunk != 0)
         return invalid("chunk_elems is {}: must be 0 or a multiple of {}, a granule{}",
-                       spec.chunk_elems, least_chunk,
-                       spec.collective == Collective::allreduce ? "" : " of each block");
-    if (spec.collective == Collective::allreduce) return {};
+                       spec.chunk_elems, least_chunk, is_in_blocks(spec) ? " of each block" : "");
+    if (!is_in_blocks(spec)) return {};
     if (spec.count_elems % tree.rank_count() != 0)
         return invalid("count_elems is {}: must be a multiple of the {} ranks for {}",
                        spec.count_elems, tree.rank_count(), name_of(spec.collective));
@@ -104,10 +103,6 @@ Status check_levels(const Tree& tree, const Schedule& schedule) {
     return {};
 }
 
-bool is_in_blocks(const PlanSpec& spec) {
-    return spec.collective != Collective::allreduce;
-}
-
 /// Returns the chunk of a call in blocks that is encoded: whole granules of each block, so that
 /// encodings begin and end with blocks of their codecs, and little is left for the tail, which goes
 /// without them. Residuals have the same chunks whatever the codecs.
@@ -118,21 +113,12 @@ std::int64_t encoded_chunk(const PlanSpec& spec, int rank_count) {
     const std::int64_t granules = spec.count_elems / multiple;
     if (granules == 0) return 0;
     const std::int64_t wished =
-        spec.chunk_elems == 0
-            ? 1
-            : std::clamp<std::int64_t>(divided_up(spec.count_elems, spec.chunk_elems), 1, granules);
+        spec.chunk_elems == 0 ? 1
+                              : std::min(granules, divided_up(spec.count_elems, spec.chunk_elems));
     std::int64_t best = wished;
-    if (wished > 1)
-        for (std::int64_t chunks = wished; chunks < wished + further_counts; ++chunks)
-            if (chunks <= granules && granules % chunks < granules % best) best = chunks;
+    for (std::int64_t chunks = wished; chunks < wished + further_counts; ++chunks)
+        if (chunks <= granules && granules % chunks < granules % best) best = chunks;
     return granules / best * multiple;
-}
-
-/// Returns the same spec without codecs.
-PlanSpec without_codecs(PlanSpec spec) {
-    spec.choices = spec.choices.with_codec(CodecId::exact);
-    spec.down_codec = CodecId::exact;
-    return spec;
 }
 
 }  // namespace

@@ -46,7 +46,13 @@ std::uint64_t PlanSpec::hash() const {
 }
 
 std::int64_t chunk_multiple(const PlanSpec& spec, int rank_count) {
-    return spec.granule_elems * (spec.collective == Collective::allreduce ? 1 : rank_count);
+    return spec.granule_elems * (is_in_blocks(spec) ? rank_count : 1);
+}
+
+PlanSpec without_codecs(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    return spec;
 }
 
 bool is_lossy(const PlanSpec& spec) {

@@ -110,8 +110,14 @@ struct PlanSpec {
 };
 bool operator==(const VertexChoice&, const VertexChoice&);
 
+/// Returns whether ranks end, or begin, with blocks as MPI prescribes them.
+inline bool is_in_blocks(const PlanSpec& spec) {
+    return spec.collective != Collective::allreduce;
+}
 /// Returns what chunks of the call are multiples of.
 std::int64_t chunk_multiple(const PlanSpec& spec, int rank_count);
+/// Returns the same spec with every codec exact.
+PlanSpec without_codecs(PlanSpec spec);
 /// Returns whether anything on the way up or down is encoded with loss.
 bool is_lossy(const PlanSpec& spec);
 /// Returns a codec of the spec whose encodings may be shorter than their bound; exact: all have a

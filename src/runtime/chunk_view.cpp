@@ -15,7 +15,7 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
       first_elem_(chunk * plan.spec.chunk_elems),
       elem_bytes_(plan.spec.elem_bytes),
       residual_elem_bytes_(plan.spec.type == ElementType::f64 ? 8 : 4) {
-    if (plan.spec.collective != Collective::allreduce) {
+    if (is_in_blocks(plan.spec)) {
         first_elem_ /= plan.rank_count;
         block_elems_ = plan.spec.count_elems / plan.rank_count;
         part_elems_ = schedule.count_elems / plan.rank_count;

@@ -11,9 +11,8 @@
 namespace gradcoll {
 namespace {
 
-OwnershipMap::Ends ends_of(Collective collective) {
-    return collective == Collective::allreduce ? OwnershipMap::Ends::in_equal_shares
-                                               : OwnershipMap::Ends::in_blocks;
+OwnershipMap::Ends ends_of(const PlanSpec& spec) {
+    return is_in_blocks(spec) ? OwnershipMap::Ends::in_blocks : OwnershipMap::Ends::in_equal_shares;
 }
 
 /// ChunkBuilder puts one chunk of one rank together.
@@ -22,7 +21,7 @@ class ChunkBuilder {
     ChunkBuilder(const Tree& tree, const PlanSpec& spec, const FlexreduceFacts& facts, int rank,
                  std::int64_t chunk_elems)
         : spec_(spec),
-          map_(tree, chunk_elems, spec.granule_elems, facts.dealt, ends_of(spec.collective)),
+          map_(tree, chunk_elems, spec.granule_elems, facts.dealt, ends_of(spec)),
           levels_(levels_of(tree, spec, map_, rank)),
           owned_(levels_.empty() ? std::vector<Range>{{0, chunk_elems}}
                                  : kept_parts(levels_.back())),

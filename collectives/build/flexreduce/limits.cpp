@@ -75,8 +75,7 @@ double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
 double most_peers(const Tree& tree, const PlanSpec& spec) {
     // Below other single exchanges one holder may have to send to all holders of another branch,
     // and each rank's block goes to or comes from all that have a share of it.
-    if (spec.choices.of(tree.root()).exchange == Exchange::single ||
-        spec.collective != Collective::allreduce)
+    if (spec.choices.of(tree.root()).exchange == Exchange::single || is_in_blocks(spec))
         return tree.rank_count();
     const auto shapes = tree.vertex_of_shape();
     std::vector<Shares> shares(shapes.size());

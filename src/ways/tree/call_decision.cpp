@@ -1,6 +1,7 @@
 #include "ways/tree/call_decision.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/build/planner.hpp"
 #include "collectives/predict/model.hpp"
@@ -48,8 +49,7 @@ PolicyOptions options_of(const Settings& settings, const CallKey& key) {
 
 /// Returns the same call with every codec exact and no residual, which the statistics compare with.
 PlanSpec exact_twin_of(PlanSpec spec) {
-    spec.choices = spec.choices.with_codec(CodecId::exact);
-    spec.down_codec = CodecId::exact;
+    spec = without_codecs(std::move(spec));
     spec.feedback = false;
     return spec;
 }
