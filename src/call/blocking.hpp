@@ -3,6 +3,8 @@
 // root (blocks.cpp).
 #pragma once
 
+#include <utility>
+
 #include "base/clock.hpp"
 #include "call/call.hpp"
 #include "call/residual_handle.hpp"
@@ -10,25 +12,33 @@
 
 namespace gradcoll {
 
-/// Runs `run`, an allreduce that goes that way, and times it if it leaves the host and the
-/// communicator wants that (CommContext::times()).
+/// Runs `run`, and times it for the communicator if that wants it (CommContext::times()). `call` is
+/// what is known of it before.
+template <class Run>
+Status run_timed(CommContext& context, const WayInfo& way, const CallKey& key, LongCall call,
+                 Run&& run) {
+    if (key.feedback) context.keep_plans();
+    if (!context.times(call.vector_bytes)) return run();
+    call.exact = !key.compress;
+    const std::uint64_t begin_ns = now_ns();
+    const Status status = run();
+    call.elapsed_ns = now_ns() - begin_ns;
+    const Status learnt =
+        context.add_timed_call(call, &way == &mpi_way() ? TriedWay::other : TriedWay::ours);
+    return status.ok() ? learnt : status;
+}
+
+/// Runs `run`, an allreduce that goes that way, and times it if it leaves the host.
 template <class Run>
 Status run_timed(CommContext& context, const WayInfo& way, const CallShape& shape,
                  const CallKey& key, Run&& run) {
     if (!way.is_timed) return run();
-    if (key.feedback) context.keep_plans();
-    if (!context.times(shape.size_bytes())) return run();
-    const std::uint64_t begin_ns = now_ns();
-    const Status status = run();
     const bool zips_otherwise = key.zips == Zips::no_links || key.zips == Zips::faster_links;
-    const Status learnt =
-        context.add_timed_call({.vector_bytes = shape.size_bytes(),
-                                .exact = !key.compress,
-                                .elapsed_ns = now_ns() - begin_ns,
-                                .may_zip = key.zips != Zips::nothing,
-                                .zips_otherwise = zips_otherwise},
-                               &way == &mpi_way() ? TriedWay::other : TriedWay::ours);
-    return status.ok() ? learnt : status;
+    return run_timed(context, way, key,
+                     LongCall{.vector_bytes = shape.size_bytes(),
+                              .may_zip = key.zips != Zips::nothing,
+                              .zips_otherwise = zips_otherwise},
+                     std::forward<Run>(run));
 }
 
 /// Runs `run`, an allreduce of all ranks of the communicator. If survivors agree on sums, returns

@@ -42,19 +42,11 @@ Status run_over_tree(const Call& call, const CallKey& key, const Binding& bindin
                      const Status* refusal = nullptr) {
     CommContext& context = *call.context;
     Residual* const residual = refusal == nullptr ? call.entry->residual_values() : nullptr;
-    const auto run = [&] {
+    const LongCall timed{.vector_bytes = call.shape.size_bytes() / 2, .ends_apart = true};
+    return run_timed(context, tree_way(), key, timed, [&] {
         return run_blocking(context.plans(), call.entry->kind, key, binding,
                             {.residual = residual, .refusal = refusal});
-    };
-    if (key.feedback) context.keep_plans();
-    if (!context.learns()) return run();
-    const std::uint64_t begin_ns = now_ns();
-    const Status status = run();
-    const Status learnt = context.learn_from({.vector_bytes = call.shape.size_bytes() / 2,
-                                              .exact = !key.compress,
-                                              .elapsed_ns = now_ns() - begin_ns,
-                                              .ends_apart = true});
-    return status.ok() ? learnt : status;
+    });
 }
 
 Status reduce_scatter_along(const Call& call, const CallArguments& arguments,

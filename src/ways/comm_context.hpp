@@ -109,9 +109,6 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// took. Collective now and then: then the network is measured, and plans are made for what was
     /// learnt. Errors: transport; those of find_tree().
     Status add_timed_call(const LongCall& call, TriedWay way);
-    /// Does the same for a call that has no other way: the network alone is learnt from it.
-    Status learn_from(const LongCall& call);
-    bool learns() const { return learning_.is_on(); }
     /// Keeps plans as they are from now on, as something depends on them.
     void keep_plans() {
         if (!learning_.is_on() && !trials_.is_on()) return;

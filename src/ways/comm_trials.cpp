@@ -118,19 +118,15 @@ Status CommContext::add_to_zip_trial(const LongCall& call) {
 }
 
 Status CommContext::add_timed_call(const LongCall& call, TriedWay way) {
-    if (call.exact && may_go_another_way(call.vector_bytes)) {
+    const bool was_settled = learning_.is_settled();
+    if (call.exact && !call.ends_apart && may_go_another_way(call.vector_bytes)) {
         if (call.may_zip && zip_trials_.tries(call.vector_bytes))
             GRADCOLL_TRY(add_to_zip_trial(call));
         else
             GRADCOLL_TRY(add_to_trial(call, way));
     }
-    return way == TriedWay::ours ? learn_from(call) : Status();
-}
-
-Status CommContext::learn_from(const LongCall& call) {
-    if (call.vector_bytes < settings_.current().long_bytes()) return {};
-    const bool was_settled = learning_.is_settled();
-    GRADCOLL_TRY(add_to_learning(call));
+    if (way == TriedWay::ours && call.vector_bytes >= settings_.current().long_bytes())
+        GRADCOLL_TRY(add_to_learning(call));
     if (!was_settled && learning_.is_settled()) known_ways_.forget();
     return {};
 }
