@@ -176,7 +176,7 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
 Result<bool> NetworkLearning::is_known(MPI_Comm comm) {
     std::vector<JobHost> hosts;
     for (const ProbeHost& host : hosts_) hosts.emplace_back().name = host.name;
-    const std::optional<Switches> known = kept_network(hosts);
+    const std::optional<Switches> known = kept_network(hosts, /*in_file=*/false);
     const bool has_tree = known && known->tree;
     const std::uint64_t hash =
         has_tree ? Hash().text(probe_cache_text(*known->tree)).digest() : std::uint64_t{0};

@@ -84,12 +84,12 @@ void forget_network(const SwitchTree& tree) {
     std::erase_if(kept().trees, [&](const SwitchTree& other) { return names_of(other) == names; });
 }
 
-std::optional<Switches> kept_network(std::span<const JobHost> hosts) {
+std::optional<Switches> kept_network(std::span<const JobHost> hosts, bool in_file) {
     HostNames names;
     for (const JobHost& host : hosts)
         if (host.name.empty() || !names.insert(host.name).second) return {};
     if (auto found = from_process(names)) return found;
-    return from_file(names);
+    return in_file ? from_file(names) : std::nullopt;
 }
 
 }  // namespace gradcoll

@@ -24,9 +24,10 @@ void keep_network(const SwitchTree& tree, bool in_file);
 /// Removes the tree again. Thread safe.
 void forget_network(const SwitchTree& tree);
 
-/// Returns the latest tree that covers all of these hosts, by name; nothing if names repeat. Files
-/// that cannot be read or hold something else are ignored. Thread safe.
-std::optional<Switches> kept_network(std::span<const JobHost> hosts);
+/// Returns the latest tree that covers all of these hosts, by name; nothing if names repeat. With
+/// `in_file` those that earlier processes kept count, too; files that cannot be read or hold
+/// something else are ignored. Thread safe.
+std::optional<Switches> kept_network(std::span<const JobHost> hosts, bool in_file = true);
 
 /// A KeptFile belongs to the jobs with one `key` and to this MPI library. If there is no folder for
 /// it, it is always empty.
