@@ -28,8 +28,9 @@ int GC_Comm_attach(MPI_Comm comm);
  * anew; GC_Residual_hand_over keeps what encoders have dropped. Sums of engines that have a dead
  * rank end first; GC_Engine_reconfigure goes on with these. The caller frees `newcomm`. One thread
  * calls, as with other collective calls on `comm`. Errors: MPI_ERR_UNSUPPORTED_OPERATION if the MPI
- * library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM); MPI_ERR_ARG, MPI_ERR_COMM; what
- * another rank's death while `newcomm` is attached leads to. `newcomm` is MPI_COMM_NULL then. */
+ * library has no ULFM (Open MPI 5 has it, MPICH and Intel MPI a part of it); MPI_ERR_ARG,
+ * MPI_ERR_COMM; what another rank's death while `newcomm` is attached leads to. `newcomm` is
+ * MPI_COMM_NULL then. */
 int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
 
 /* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS

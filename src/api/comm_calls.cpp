@@ -107,10 +107,10 @@ Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
     *newcomm = MPI_COMM_NULL;
     if (rank_count_of(comm) == 0)
         return {Code::invalid_comm, "comm is an intercommunicator, which is not shrunk"};
-    if (!ulfm().can_shrink())
+    if (!ulfm().is_there())
         return {Code::unsupported,
-                "the MPI library has no MPIX_Comm_revoke and MPIX_Comm_shrink (ULFM), without "
-                "which ranks cannot go on when one has died"};
+                "the MPI library has no ULFM, or a part of it (Open MPI 5 has all), without which "
+                "ranks cannot go on when one has died"};
     const auto old = GRADCOLL_VALUE(attached_context(comm));
     retire_engines_of_the_dead();
     revoke(comm, old.get());

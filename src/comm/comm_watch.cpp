@@ -39,7 +39,7 @@ std::string have_died(const std::vector<int>& ranks) {
 std::vector<int> failed_as_mpi_says(MPI_Comm comm) {
     OwnedGroup failed(MPI_GROUP_NULL), all(MPI_GROUP_NULL);
     int count = 0;
-    if (ulfm().get_failed == nullptr || ulfm().get_failed(comm, &failed.handle) != MPI_SUCCESS ||
+    if (!ulfm().is_there() || ulfm().get_failed(comm, &failed.handle) != MPI_SUCCESS ||
         PMPI_Comm_group(comm, &all.handle) != MPI_SUCCESS ||
         PMPI_Group_size(failed.handle, &count) != MPI_SUCCESS)
         return {};
@@ -63,9 +63,8 @@ std::uint64_t fault_seconds() {
 /// library has to give back.
 CommWatch::CommWatch(MPI_Comm comm, int rank, const std::vector<ProcessName>& names)
     : PeerWatch(fault_seconds() * 1'000'000'000 / 8,
-                ulfm().can_shrink()
-                    ? "the communicator can only be shrunk (GC_Comm_shrink) or freed"
-                    : "the communicator can only be freed"),
+                ulfm().is_there() ? "the communicator can only be shrunk (GC_Comm_shrink) or freed"
+                                  : "the communicator can only be freed"),
       comm_(comm),
       rank_(rank),
       rank_count_(static_cast<int>(names.size())) {

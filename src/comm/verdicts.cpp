@@ -76,8 +76,8 @@ Result<Means> common_means(const CommIdentity& comm, bool share_memory) {
     const bool sees = share_memory && comm.is_one_host() && watches && comm.watch()->sees_all();
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    const bool may_ask_mpi = ulfm().iagree != nullptr && level < MPI_THREAD_MULTIPLE;
-    const bool may_talk = ulfm().can_shrink() && level == MPI_THREAD_MULTIPLE;
+    const bool may_ask_mpi = ulfm().is_there() && level < MPI_THREAD_MULTIPLE;
+    const bool may_talk = ulfm().is_there() && level == MPI_THREAD_MULTIPLE;
     std::array<int, 4> least = {sees ? 1 : 0, may_ask_mpi ? 1 : 0, watches ? 1 : 0,
                                 may_talk ? 1 : 0};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),

@@ -19,7 +19,7 @@ const Ulfm& ulfm() {
         find(functions.shrink, "PMPIX_Comm_shrink");
         find(functions.iagree, "PMPIX_Comm_iagree");
         find(functions.get_failed, "PMPIX_Comm_get_failed");
-        return functions;
+        return functions.is_there() ? functions : Ulfm();
     }();
     return found;
 }
