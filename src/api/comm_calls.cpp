@@ -109,8 +109,9 @@ Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
         return {Code::invalid_comm, "comm is an intercommunicator, which is not shrunk"};
     if (!ulfm().is_there())
         return {Code::unsupported,
-                "the MPI library has no ULFM, or a part of it (Open MPI 5 has all), without which "
-                "ranks cannot go on when one has died"};
+                "the MPI library lacks MPIX_Comm_revoke, MPIX_Comm_shrink, MPIX_Comm_iagree or "
+                "MPIX_Comm_get_failed (ULFM, as in Open MPI 5), without which ranks cannot go on "
+                "when one has died"};
     const auto old = GRADCOLL_VALUE(attached_context(comm));
     retire_engines_of_the_dead();
     revoke(comm, old.get());
