@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectives/predict/model.hpp"
+#include "comm/started_calls.hpp"
 
 namespace gradcoll {
 namespace {
@@ -59,10 +60,8 @@ bool LinkTiming::add(std::uint64_t wire_bytes, const LongCall& call) {
 }
 
 Result<double> LinkTiming::agree(MPI_Comm comm) const {
-    const std::array<double, 2> mine{gbytes_per_s_, -apart_gbytes_per_s_};
-    std::array<double, 2> of_all{};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(mine.data(), of_all.data(), 2, MPI_DOUBLE, MPI_MAX, comm),
-                          "MPI_Allreduce"));
+    std::array<double, 2> of_all{gbytes_per_s_, -apart_gbytes_per_s_};
+    GRADCOLL_TRY(allreduce_going_on(of_all.data(), 2, MPI_DOUBLE, MPI_MAX, comm));
     return of_all[0] > 0 ? of_all[0] : -of_all[1];
 }
 

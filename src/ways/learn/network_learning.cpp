@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "collectives/predict/model.hpp"
+#include "comm/started_calls.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/sources/cluster/kept_networks.hpp"
 
@@ -158,10 +159,13 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     const bool may_be_short = calls_since_slice_ >= calls_between_slices && !only_watches;
     if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
     calls_since_slice_ = 0;
-    if (phase_ == Phase::measuring && GRADCOLL_VALUE(is_known(comm))) return Advice::look_again;
-    const std::uint64_t spent_before_ns = spent_.ns;
-    auto tree = GRADCOLL_VALUE(measure_slice(comm, allowed_ns));
-    credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
+    std::optional<SwitchTree> tree;
+    if (phase_ == Phase::measuring) GRADCOLL_TRY(take(tree, measured_by_others(comm)));
+    if (!tree) {
+        const std::uint64_t spent_before_ns = spent_.ns;
+        GRADCOLL_TRY(take(tree, measure_slice(comm, allowed_ns)));
+        credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
+    }
     if (!tree) return Advice::keep;
     measured_ = std::move(*tree);
     // Another tree has to stand up to the newest times that there are.
@@ -171,9 +175,9 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     return Advice::look_again;
 }
 
-/// Returns, on all ranks alike, whether another communicator has measured these hosts meanwhile,
-/// and all know the same of it. Then that is measured_.
-Result<bool> NetworkLearning::is_known(MPI_Comm comm) {
+/// Returns, on all ranks alike, what another communicator has measured of these hosts meanwhile;
+/// nothing if not all ranks know the same of it.
+Result<std::optional<SwitchTree>> NetworkLearning::measured_by_others(MPI_Comm comm) {
     std::vector<JobHost> hosts;
     for (const ProbeHost& host : hosts_) hosts.emplace_back().name = host.name;
     const std::optional<Switches> known = kept_network(hosts, /*in_file=*/false);
@@ -181,13 +185,11 @@ Result<bool> NetworkLearning::is_known(MPI_Comm comm) {
     const std::uint64_t hash =
         has_tree ? Hash().text(probe_cache_text(*known->tree)).digest() : std::uint64_t{0};
     const std::array<std::uint64_t, 2> mine{hash, ~hash};
-    std::array<std::uint64_t, 2> highest{};
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(mine.data(), highest.data(), 2, MPI_UINT64_T, MPI_MAX, comm),
-                 "MPI_Allreduce"));
-    if (!has_tree || highest != mine) return false;
-    measured_ = *known->tree;
-    return true;
+    std::array<std::uint64_t, 2> highest = mine;
+    GRADCOLL_TRY(allreduce_going_on(highest.data(), 2, MPI_UINT64_T, MPI_MAX, comm));
+    std::optional<SwitchTree> tree;
+    if (has_tree && highest == mine) tree = *known->tree;
+    return tree;
 }
 
 Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, double allowed_ns) {

@@ -72,7 +72,7 @@ class NetworkLearning {
     Result<Advice> add_timed(MPI_Comm comm, const LongCall& call);
     Result<Advice> add_proof(MPI_Comm comm, const LongCall& call);
     Result<Advice> measure(MPI_Comm comm);
-    Result<bool> is_known(MPI_Comm comm);
+    Result<std::optional<SwitchTree>> measured_by_others(MPI_Comm comm);
     Result<std::optional<SwitchTree>> measure_slice(MPI_Comm comm, double allowed_ns);
     Status watch(MPI_Comm comm);
     double usual_time_ns(const LongCall& call) const;

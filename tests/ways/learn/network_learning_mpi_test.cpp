@@ -102,6 +102,8 @@ TEST_F(NetworkLearningTest, WhatAllRanksKnowByAnotherCommunicatorIsNotMeasuredAg
         EXPECT_EQ(learning_.spent().slices > 0, !on_all);
         EXPECT_EQ(learning_.measured().hosts.size(), measured.hosts.size());
         forget_network(measured);
+        learning_.took(true);
+        EXPECT_EQ(next_advice(12 * ms), std::pair(Advice::go_back, 13)) << "by all ranks' times";
     }
 }
 
