@@ -95,6 +95,13 @@ std::int64_t Plan::residual_elems() const {
     return chunk_count > 0 ? count + schedule_of(chunk_count - 1).residual_elems : 0;
 }
 
+ChunkPlace place_of(const Plan& plan, std::int64_t chunk) {
+    const std::int64_t first = chunk * plan.spec.chunk_elems;
+    if (!is_in_blocks(plan.spec)) return {first};
+    return {first / plan.rank_count, plan.spec.count_elems / plan.rank_count,
+            plan.schedule_of(chunk).count_elems / plan.rank_count};
+}
+
 std::string Plan::to_text() const {
     std::string text = fmt::format("rank {} of {}: {} of {} {}, {} chunks, {} stages\n", rank,
                                    rank_count, name_of(spec.collective), spec.count_elems,

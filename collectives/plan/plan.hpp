@@ -166,6 +166,22 @@ struct Plan {
     std::string to_text() const;
 };
 
+/// A ChunkPlace says where the elements of a chunk are in the vectors of its call: one behind the
+/// other, or a part of each block.
+struct ChunkPlace {
+    std::int64_t first_elem = 0;  ///< element 0 of the chunk
+    /// Count the elements of a block, and those of each that the chunk has; 0: a chunk is one piece
+    /// of the vectors.
+    std::int64_t block_elems = 0;
+    std::int64_t part_elems = 0;
+
+    std::int64_t in_vector(std::int64_t elem) const {
+        if (part_elems == 0) return first_elem + elem;
+        return elem / part_elems * block_elems + first_elem + elem % part_elems;
+    }
+};
+ChunkPlace place_of(const Plan& plan, std::int64_t chunk);
+
 /// Returns the memory that the plan holds: itself, its steps, dependencies and slots, without the
 /// choices, which all plans of a call share.
 std::size_t bytes_held(const Plan& plan);

@@ -12,16 +12,11 @@ ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t ch
       scratch_(scratch.bytes),
       blocks_(scratch.blocks),
       parts_(binding.parts),
-      first_elem_(chunk * plan.spec.chunk_elems),
+      place_(place_of(plan, chunk)),
+      input_begin_elem_(in_vector(schedule.input_first_elem) - in_vector(0)),
+      output_begin_elem_(in_vector(schedule.output_first_elem) - in_vector(0)),
       elem_bytes_(plan.spec.elem_bytes),
       residual_elem_bytes_(plan.spec.type == ElementType::f64 ? 8 : 4) {
-    if (is_in_blocks(plan.spec)) {
-        first_elem_ /= plan.rank_count;
-        block_elems_ = plan.spec.count_elems / plan.rank_count;
-        part_elems_ = schedule.count_elems / plan.rank_count;
-        input_begin_elem_ = schedule.input_first_elem / part_elems_ * block_elems_;
-        output_begin_elem_ = schedule.output_first_elem / part_elems_ * block_elems_;
-    }
     if (!binding.residual || !plan.spec.feedback) return;
     const std::int64_t first = chunk * plan.body.residual_elems;
     residual_ = static_cast<std::byte*>(binding.residual) +
@@ -32,7 +27,7 @@ std::int64_t ChunkView::piece_end(Range range) const {
     if (parts_.empty()) return range.end;
     const VectorPart& part = part_with(parts_, in_vector(range.begin));
     if (&part == &parts_.back()) return range.end;
-    return std::min(range.end, (&part + 1)->begin_elem - first_elem_);
+    return std::min(range.end, (&part + 1)->begin_elem - in_vector(0));
 }
 
 ChunkView ChunkView::later_in_slots(std::size_t skipped_bytes) const {

@@ -24,10 +24,7 @@ class ChunkView {
               const Binding& binding, const ChunkScratch& scratch);
 
     /// Returns where an element of the chunk is in the vectors of the call.
-    std::int64_t in_vector(std::int64_t elem) const {
-        if (part_elems_ == 0) return first_elem_ + elem;
-        return elem / part_elems_ * block_elems_ + first_elem_ + elem % part_elems_;
-    }
+    std::int64_t in_vector(std::int64_t elem) const { return place_.in_vector(elem); }
     bool is_in_parts() const { return !parts_.empty(); }
     /// Returns the end of the elements from `range.begin` on that lie in one piece.
     std::int64_t piece_end(Range range) const;
@@ -76,11 +73,7 @@ class ChunkView {
     std::byte* residual_ = nullptr;
     std::span<const VectorPart> parts_;  ///< empty: the vectors lie in one piece each
     std::size_t skipped_in_slots_ = 0;
-    std::int64_t first_elem_ = 0;  ///< where element 0 of the chunk is in the vectors
-    /// Count the elements of a block, and those of each that the chunk has; 0: a chunk is one piece
-    /// of the vectors.
-    std::int64_t block_elems_ = 0;
-    std::int64_t part_elems_ = 0;
+    ChunkPlace place_;
     /// These elements of the vectors are the first that the caller's buffers hold.
     std::int64_t input_begin_elem_ = 0;
     std::int64_t output_begin_elem_ = 0;

@@ -183,6 +183,29 @@ TEST(ScatterResidual, ACheckpointGoesOnBitForBit) {
     }
 }
 
+/// What the codec kept back of whole numbers is whole numbers, too.
+TEST(ScatterResidual, WhatIsHandedOverIsWhatTheSumsLack) {
+    const int n = size_of(MPI_COMM_WORLD);
+    for (const std::string& tree : trees_for(n))
+        for (const std::size_t elems : {std::size_t{3000}, block}) {
+            SCOPED_TRACE(tree + ", " + std::to_string(elems));
+            const OwnComm comm(tree);
+            comm.set("gc_codec", "2:4");
+            comm.set("gc_chunk_bytes", "4K");
+            const ScatterResidual residual(comm, elems);
+            const auto values = whole_numbers(comm.rank(), elems * static_cast<std::size_t>(n));
+            std::vector<float> sums = scattered(comm, values, residual);
+            const std::vector<float> expected = exactly_scattered(comm, values);
+            EXPECT_EQ(sums == expected, n == 1);
+            std::vector<float> kept(values.size());
+            ASSERT_EQ(GC_Residual_hand_over(residual, kept.data()), MPI_SUCCESS);
+            EXPECT_TRUE(residual.is_zero());
+            const std::vector<float> lacking = exactly_scattered(comm, kept);
+            for (std::size_t i = 0; i < elems; ++i) sums[i] += lacking[i];
+            EXPECT_EQ(sums, expected);
+        }
+}
+
 TEST(ScatterResidual, SendsHalfOfWhatAnAllreduceSends) {
     if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nothing is sent";
     const OwnComm comm("flat");

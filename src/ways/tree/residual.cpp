@@ -103,15 +103,14 @@ void add_values(const Codec& exact, std::byte* values, std::size_t count, std::b
 void add_values(const Codec& exact, const Plan& plan, std::byte* values, std::byte* vector) {
     const std::size_t elem_bytes = element_bytes(exact.type);
     for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk) {
-        const Schedule& schedule = plan.schedule_of(chunk);
-        for (const Step& step : schedule.steps)
+        const ChunkPlace place = place_of(plan, chunk);
+        for (const Step& step : plan.schedule_of(chunk).steps)
             if (step.kind == StepKind::encode) {
+                const auto first = static_cast<std::size_t>(place.in_vector(step.range.begin));
                 const auto count = static_cast<std::size_t>(step.range.size());
-                add_values(exact, values, count,
-                           vector + static_cast<std::size_t>(step.range.begin) * elem_bytes);
+                add_values(exact, values, count, vector + first * elem_bytes);
                 values += count * value_bytes(exact.type);
             }
-        vector += static_cast<std::size_t>(schedule.count_elems) * elem_bytes;
     }
 }
 
