@@ -18,10 +18,10 @@ typedef struct GC_Residual_s* GC_Residual;
 #define GC_RESIDUAL_NULL ((GC_Residual)0)
 
 /* Makes a residual of zeros for vectors of `count` elements on `comm`. Collective. A residual
- * belongs to the plans of its calls, which therefore learn nothing of the network: where nobody
- * says what it looks like (gc_topology=auto, gc_tune=online, three hosts and more), and the vector
- * is long, it is measured here, which takes up to a second. Errors: MPI_ERR_TYPE if the type is not
- * a floating-point type that a codec knows, or complex numbers of one. */
+ * belongs to the plans of its calls, so the communicator learns nothing of the network any more:
+ * where nobody says what it looks like (gc_topology=auto, gc_tune=online, three hosts and more), it
+ * is measured for the first residual, which takes up to a second. Errors: MPI_ERR_TYPE if the type
+ * is not a floating-point type that a codec knows, or complex numbers of one. */
 int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
                        GC_Residual* residual);
 /* Does the same for GC_Reduce_scatter_block_residual with blocks of `recvcount` elements: at most

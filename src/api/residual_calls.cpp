@@ -59,9 +59,8 @@ Status create(CallKind kind, MPI_Comm comm, MPI_Count count, MPI_Datatype dataty
     const int blocks = in_blocks ? (*context)->identity().rank_count() : 1;
     GRADCOLL_TRY(check_block_count(count, blocks));
     const CallShape shape = classify(count * blocks, datatype, MPI_SUM).shape;
-    // A residual belongs to plans, so its calls can learn no better tree.
-    if (shape.size_bytes() >= (*context)->settings().current().long_bytes())
-        GRADCOLL_TRY((*context)->measure_network());
+    // A residual belongs to plans, so nothing is learnt any more, by whatever calls.
+    GRADCOLL_TRY((*context)->keep_plans());
     return take(*out, residual_for(*context, kind, shape));
 }
 

@@ -17,7 +17,6 @@ namespace gradcoll {
 template <class Run>
 Status run_timed(CommContext& context, const WayInfo& way, const CallKey& key, LongCall call,
                  Run&& run) {
-    if (key.feedback) context.keep_plans();
     if (!context.times(call.vector_bytes)) return run();
     call.exact = !key.compress;
     const std::uint64_t begin_ns = now_ns();

@@ -171,6 +171,7 @@ void CommContext::suit_settings() {
 /// Learns only if the tree is left to the library altogether.
 void CommContext::begin_learning() {
     learning_.stop();
+    if (keeps_plans_) return;
     if (settings_.text()[OptionId::topology] == "auto" && settings_.current().tune == Tune::online)
         learning_.begin(tree_->tree);
 }
@@ -195,9 +196,15 @@ Status CommContext::add_to_learning(const LongCall& call) {
     return {};
 }
 
-Status CommContext::measure_network() {
-    const bool is_measured = GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm()));
-    return is_measured ? take_measured() : Status();
+Status CommContext::keep_plans() {
+    if (GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm())))
+        GRADCOLL_TRY(take_measured());
+    keeps_plans_ = true;
+    learning_.stop();
+    trials_.stop();
+    zip_trials_.stop();
+    known_ways_.forget();
+    return {};
 }
 
 /// Makes the tree anew: its sources now use what was measured between hosts.

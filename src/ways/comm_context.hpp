@@ -49,10 +49,10 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Collective where has_tree() does not hold, which is the same on every rank. Errors,
     /// likewise: a tree that does not fit, those of the channel; the same again if asked again.
     Status prepare_tree();
-    /// Measures now what long calls find out little by little, for a caller that keeps the plans of
-    /// the tree and could not use what is learnt later. There must be a tree. Collective. Errors:
-    /// those of the sources of the tree, transport.
-    Status measure_network();
+    /// Measures now what long calls find out little by little, and keeps plans as they are from
+    /// then on, as something depends on them: only other settings change them. There must be a
+    /// tree. Collective. Errors: those of the sources of the tree, transport.
+    Status keep_plans();
     bool has_tree() const { return tree_ != nullptr; }
     bool tree_failed() const { return !tree_trouble_.ok(); }
     ~CommContext();
@@ -109,14 +109,6 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// took. Collective now and then: then the network is measured, and plans are made for what was
     /// learnt. Errors: transport; those of find_tree().
     Status add_timed_call(const LongCall& call, TriedWay way);
-    /// Keeps plans as they are from now on, as something depends on them.
-    void keep_plans() {
-        if (!learning_.is_on() && !trials_.is_on()) return;
-        learning_.stop();
-        trials_.stop();
-        zip_trials_.stop();
-        known_ways_.forget();
-    }
     /// Returns the route of a blocking exact allreduce that would go along `route`: that, or the
     /// MPI library's if it is being tried or was faster. Every rank asks for its calls in the same
     /// order.
@@ -214,6 +206,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     SeveralHosts& several_hosts_;
     CallCache known_ways_;
     CodecUses codec_uses_;
+    bool keeps_plans_ = false;
     NetworkLearning learning_;
     WayTrials trials_;
     WayTrials zip_trials_;  ///< of calls that go our way: the other way is to pack otherwise

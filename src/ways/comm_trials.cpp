@@ -13,9 +13,9 @@ Status CommContext::begin_trials() {
     const Settings& settings = settings_.current();
     trials_.stop();
     zip_trials_.stop();
-    if (settings_.text()[OptionId::topology] != "auto" || settings.tune == Tune::off ||
-        settings.anywhere || settings.check_sums || settings.chooses_plan() ||
-        identity_.is_one_host() || devices_.any_in_use())
+    if (keeps_plans_ || settings_.text()[OptionId::topology] != "auto" ||
+        settings.tune == Tune::off || settings.anywhere || settings.check_sums ||
+        settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
         return {};
     TriedWays known{};
     if (identity_.rank() == 0) known = remembered_ways(tree_->tree);

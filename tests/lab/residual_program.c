@@ -1,13 +1,13 @@
 /* residual_program - makes long sums or gathers in a way that finds out what the network looks
  * like; rank 0 prints the tree that they went over in the end. Exit status 1 if a result is wrong.
- * usage: residual_program vector|blocks|gathers */
+ * usage: residual_program vector|blocks|gathers|between */
 #include <gradcoll.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 18, MOST_GATHERS = 200 };
+enum { BLOCK = 1 << 18, MOST_GATHERS = 200, SUMS_BETWEEN = 20 };
 
 static int rank = 0, ranks = 1;
 static float *values, *result;
@@ -42,6 +42,27 @@ static int sum_blocks(void) {
     return are_wrong(rank * BLOCK, BLOCK);
 }
 
+/* Makes long exact sums, under other settings, between the making of two residuals and their use.
+ */
+static int sum_between(void) {
+    const int counts[] = {1000, ranks * BLOCK};
+    GC_Residual residuals[2];
+    int wrong = 0;
+    for (int i = 0; i < 2; ++i)
+        GC_Residual_create(MPI_COMM_WORLD, counts[i], MPI_FLOAT, &residuals[i]);
+    GC_Comm_set_option(MPI_COMM_WORLD, "gc_compress_bytes", "1K");
+    for (int i = 0; i < SUMS_BETWEEN; ++i)
+        GC_Allreduce(values, result, ranks * BLOCK, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < 2; ++i) {
+        memset(result, 0, sizeof(float) * (size_t)counts[i]);
+        GC_Allreduce_residual(values, result, counts[i], MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                              residuals[i]);
+        wrong |= are_wrong(0, counts[i]);
+        GC_Residual_free(&residuals[i]);
+    }
+    return wrong;
+}
+
 /* Returns values that packing without loss makes hardly shorter. */
 static float noise(unsigned seed) {
     return (float)(seed * 2654435761U >> 8);
@@ -66,9 +87,10 @@ int main(int argc, char** argv) {
     values = malloc(sizeof(float) * BLOCK * (size_t)ranks);
     result = malloc(sizeof(float) * BLOCK * (size_t)ranks);
     for (int i = 0; i < ranks * BLOCK; ++i) values[i] = (float)(i % 7 + rank);
-    int wrong = strcmp(what, "gathers") == 0  ? gather()
-                : strcmp(what, "blocks") == 0 ? sum_blocks()
-                                              : sum_vector();
+    int wrong = strcmp(what, "gathers") == 0   ? gather()
+                : strcmp(what, "blocks") == 0  ? sum_blocks()
+                : strcmp(what, "between") == 0 ? sum_between()
+                                               : sum_vector();
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     char text[256];
     size_t length = sizeof text;

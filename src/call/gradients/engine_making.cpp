@@ -174,8 +174,7 @@ PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& grad
 Result<std::shared_ptr<CommContext>> context_for(MPI_Comm comm, const SettingsWish& wish) {
     auto context = GRADCOLL_VALUE(CommContext::make(comm, wish));
     GRADCOLL_TRY(context->prepare_tree());
-    GRADCOLL_TRY(context->measure_network());
-    context->keep_plans();
+    GRADCOLL_TRY(context->keep_plans());
     return context;
 }
 
