@@ -62,6 +62,11 @@ std::int64_t granule_for(const PlanSpec& spec) {
     return exact_granule_elems(spec);
 }
 
+bool is_long_enough_for_codecs(const Tree& tree, const PlanSpec& spec) {
+    return !is_in_blocks(spec) || spec.count_elems == 0 ||
+           spec.count_elems / tree.rank_count() >= static_cast<std::int64_t>(lossy_block_elems);
+}
+
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options) {
     const Tuning& tuning = *options.tuning;
     const std::optional<std::int64_t> chunk_bytes = options.chunk_bytes;

@@ -27,6 +27,10 @@ inline constexpr std::int64_t exact_granule_bytes = 64;
 
 std::int64_t granule_for(const PlanSpec& spec);
 
+/// Returns whether codecs have something to encode in the call: of blocks they take whole granules.
+/// An empty vector is long enough.
+bool is_long_enough_for_codecs(const Tree& tree, const PlanSpec& spec);
+
 /// Returns the chunk for a `spec` with its granule and choices. 0: the whole vector in one piece.
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options);
 

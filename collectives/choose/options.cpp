@@ -34,6 +34,13 @@ ExchangeWish PolicyOptions::exchange_at(int level) const {
     return level_exchanges[std::min(static_cast<std::size_t>(level), level_exchanges.size() - 1)];
 }
 
+PolicyOptions PolicyOptions::without_codecs() const {
+    PolicyOptions exact = *this;
+    exact.codecs = {};
+    exact.down_codec.reset();
+    return exact;
+}
+
 std::string allowed_exchanges() {
     return "auto, " + exchange_names();
 }

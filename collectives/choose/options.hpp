@@ -40,6 +40,8 @@ struct PolicyOptions {
     ExchangeWish exchange_at(int level) const;
     /// Returns whether the user leaves the exchanges of a level to the policy.
     bool may_choose_exchange_at(int level) const { return !exchange_at(level).has_value(); }
+    /// Returns the options with all codecs exact.
+    PolicyOptions without_codecs() const;
 };
 
 /// Reads "auto", the name of an exchange, or a list of them by level, in which only single follows

@@ -118,6 +118,8 @@ Decision decide_with_equal_shares(const Tree& tree, const PlanSpec& call,
 }  // namespace
 
 Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    if (!is_long_enough_for_codecs(tree, call))
+        return decide_with_equal_shares(tree, call, options.without_codecs());
     Decision decision = decide_with_equal_shares(tree, call, options);
     deal_out_loss(tree, *options.tuning, decision.spec);
     return decision;

@@ -62,7 +62,8 @@ int GC_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
  * `recvbuf` has recvcount elements. With MPI_IN_PLACE the n * recvcount elements are in `recvbuf`:
  * its first block is the result, and the content of the others is unspecified afterwards.
  * gc_compress_bytes, gc_tree_min_bytes and the like are compared with the size of the whole vector.
- * Codecs encode multiples of 512 elements of each block; what is left of it travels exactly.
+ * Codecs encode multiples of 512 elements of each block; what is left of it travels exactly,
+ * and calls with shorter blocks are exact.
  * The same calls pass to the MPI library as for GC_Allreduce. Buffers must be in host memory.
  * Errors: those of GC_Allreduce (MPI_ERR_BUFFER also for device memory); MPI_ERR_COUNT if
  * `recvcount` is negative. */

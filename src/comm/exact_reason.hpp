@@ -24,6 +24,7 @@ enum class ExactReason : std::uint8_t {
     does_not_pay,
     tolerance_needs_a_look,
     tolerance_too_small,
+    blocks_too_short,
     count
 };
 /// Returns static text for explanations. Null for `none`.
@@ -44,6 +45,7 @@ inline const char* text_of(ExactReason reason) {
         "its codec would take longer than it saves (gc_compress_if=pays)",
         "gc_tolerance compresses reductions without a residual only",
         "gc_tolerance leaves too little for a codec to be worth it",
+        "codecs encode 512 elements of each block together, and blocks are shorter",
     };
     static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
     return texts[static_cast<std::size_t>(reason)];

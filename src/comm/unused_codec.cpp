@@ -29,6 +29,7 @@ constexpr const char* remedies[] = {
     "GC_COMPRESS_IF=always uses it wherever it can be used",
     "GC_TOLERANCE=per-hop promises nothing of sums, and allows it",
     "a larger GC_TOLERANCE leaves more",
+    nullptr,
 };
 static_assert(std::size(remedies) == static_cast<std::size_t>(ExactReason::count));
 

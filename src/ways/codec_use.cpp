@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collectives/build/planner.hpp"
+#include "collectives/choose/chunk_choice.hpp"
 #include "collectives/predict/forecast.hpp"
 
 namespace gradcoll {
@@ -24,6 +25,13 @@ double memory_us_of(const CodecQuestion& question) {
     return key.collective == Collective::allreduce ? allreduce_us : allreduce_us / 2;
 }
 
+/// Returns why a decision of the library leaves out all codecs of a call.
+ExactReason reason_of_decision(const CodecQuestion& question, const PlanSpec& spec,
+                               const std::vector<CodecVerdict>& levels) {
+    if (!is_long_enough_for_codecs(question.tree, spec)) return ExactReason::blocks_too_short;
+    return levels.empty() ? ExactReason::no_lossy_level : ExactReason::does_not_pay;
+}
+
 }  // namespace
 
 CodecUse codec_use(const CodecQuestion& question) {
@@ -32,7 +40,7 @@ CodecUse codec_use(const CodecQuestion& question) {
     use.levels = std::move(decision.codecs);
     use.loss_parts = loss_parts_of(question.tree, decision.spec);
     if (!is_lossy(decision.spec))
-        use.left_out = use.levels.empty() ? ExactReason::no_lossy_level : ExactReason::does_not_pay;
+        use.left_out = reason_of_decision(question, decision.spec, use.levels);
     const bool compares = question.memory_ranks > 0 && use.left_out == ExactReason::none &&
                           question.settings.compress_if == CompressIf::pays &&
                           is_predicted(decision.spec);

@@ -38,6 +38,7 @@ PassReason reason_if_short(ExactReason exact) {
             return PassReason::short_in_exact_call;
         case ExactReason::does_not_pay:
         case ExactReason::tolerance_too_small:
+        case ExactReason::blocks_too_short:
             return PassReason::short_without_codec;
         default:
             return PassReason::short_vector;

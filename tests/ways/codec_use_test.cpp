@@ -55,6 +55,18 @@ TEST(CodecUse, BothTimesAreTold) {
     EXPECT_GT(use.compressed_us, use.memory_us);
 }
 
+TEST(CodecUse, BlocksThatAreTooShortForCodecsAreSaidToBe) {
+    const Tree tree = tree_of(VertexKind::host, 4);
+    for (const CompressIf compress_if : {CompressIf::always, CompressIf::pays}) {
+        const Settings settings = with(CodecId::bf16, compress_if);
+        CallKey key = floats(4 * 511);
+        key.collective = Collective::reduce_scatter_block;
+        EXPECT_EQ(codec_use({tree, settings, key}).left_out, ExactReason::blocks_too_short);
+        key.count = 4 * 512;
+        EXPECT_NE(codec_use({tree, settings, key}).left_out, ExactReason::blocks_too_short);
+    }
+}
+
 TEST(CodecUse, AlwaysLeavesNothingOut) {
     const Tree tree = tree_of(VertexKind::host, 4);
     const Settings settings = with(CodecId::nm_2_4, CompressIf::always);

@@ -57,10 +57,8 @@ PlanSpec exact_twin_of(PlanSpec spec) {
 /// Returns the chunk size of the exact call. A residual goes with all codecs of a schedule, so its
 /// layout must not change with them.
 std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
-                                     PolicyOptions options) {
-    options.codecs = {};
-    options.down_codec.reset();
-    return decide(tree, call, options).spec.chunk_elems *
+                                     const PolicyOptions& options) {
+    return decide(tree, call, options.without_codecs()).spec.chunk_elems *
            static_cast<std::int64_t>(call.elem_bytes);
 }
 

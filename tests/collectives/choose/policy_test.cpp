@@ -36,6 +36,21 @@ TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     EXPECT_NE(text_of(tree, decision, shipped_tuning()).find("2:4"), std::string::npos);
 }
 
+TEST(Policy, CodecsAreForBlocksOfAGranuleAndMore) {
+    const Tree tree = two_level_tree({2, 3});
+    PolicyOptions options;
+    options.codecs = {CodecId::nm_2_4};
+    options.down_codec = CodecId::bf16;
+    for (const Collective collective : {Collective::reduce_scatter_block, Collective::allgather}) {
+        PlanSpec call = call_of(5 * 511);
+        call.collective = collective;
+        EXPECT_FALSE(is_lossy(decide(tree, call, options).spec));
+        call.count_elems = 5 * 512;
+        EXPECT_TRUE(is_lossy(decide(tree, call, options).spec));
+    }
+    EXPECT_TRUE(is_lossy(decide(tree, call_of(5 * 511), options).spec));
+}
+
 void expect_chunks(const Tree& tree, AutoChunk automatic) {
     const std::int64_t whole = automatic.whole_bytes / 4;
     EXPECT_EQ(decide(tree, call_of(whole), {}).spec.chunk_elems, 0);
