@@ -250,9 +250,10 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
 
 /// Returns what the operation waits for, with ranks as the job calls them.
 std::string Executor::Impl::awaited() const {
-    const PeerWatch& peers = *options.peers;
-    return fmt::format("for messages over the tree, {}: {}",
-                       window->waits_at([&](int rank) { return peers.in_job(rank); }),
+    const auto name = [this](int rank) {
+        return options.in_job.empty() ? rank : options.in_job[static_cast<std::size_t>(rank)];
+    };
+    return fmt::format("for messages over the tree, {}: {}", window->waits_at(name),
                        operation_label(plan));
 }
 

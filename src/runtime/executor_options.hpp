@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace gradcoll {
@@ -48,6 +49,9 @@ struct ExecutorOptions {
     std::chrono::milliseconds patience{5'000};
     /// It knows of ranks that have died; null: nobody looks.
     std::shared_ptr<PeerWatch> peers = {};
+    /// Says what people call each rank of the channel; empty: as it is numbered there. It outlives
+    /// the executors, as the channel does.
+    std::span<const int> in_job = {};
     /// Scratch memory of the host is borrowed from this pool for each operation; if it is null the
     /// executor makes a pool of its own.
     std::shared_ptr<ScratchPool> scratch = {};

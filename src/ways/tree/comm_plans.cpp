@@ -125,6 +125,7 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
                                                            NumberedChannel* channel) const {
     Channel& over = channel != nullptr ? channel->channel() : *channel_;
     PlanningFacts facts{tree, comm_.rank(), over, comm_.yields(), scratch_, comm_.watch()};
+    facts.in_job = comm_.world_ranks();
     if (devices_ != nullptr) {
         facts.reader = devices_->reader();
         facts.among_devices = devices_->any_in_use();

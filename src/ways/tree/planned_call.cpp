@@ -48,11 +48,12 @@ std::uint64_t residual_layout_of(const Plan& plan) {
 }
 
 /// Returns null if nobody wants to know.
-std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const Plan& plan) {
+std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const PlanSpec& spec,
+                                           const Plan& plan) {
     const LinksWanted wanted = links_wanted();
     if (!wanted.any()) return nullptr;
     auto use = std::make_unique<LinkUse>();
-    if (wanted.of_all_ranks) use->of_all_ranks = traffic_of_call(tree, plan.spec);
+    if (wanted.of_all_ranks) use->of_all_ranks = traffic_of_call(tree, spec);
     if (wanted.of_this_rank) {
         use->of_this_rank = sent_by_kind(tree, plan);
         use->own_links = own_links(tree, plan);
@@ -81,7 +82,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     if (spec.builder != Builder::flexreduce) call->other_builder_ = name_of(spec.builder).data();
     call->residual_layout_ = residual_layout_of(*plan);
     call->exact_bytes_ = cost->exact_bytes;
-    call->link_use_ = link_use_of(facts.tree, *plan);
+    call->link_use_ = link_use_of(facts.tree, spec, *plan);
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
@@ -93,6 +94,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.among_devices = facts.among_devices;
     call->executor_options_.checked = settings.check_sums && !facts.among_devices;
     call->executor_options_.peers = facts.peers;
+    call->executor_options_.in_job = facts.in_job;
     call->executor_options_.scratch = facts.scratch;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "report/link_use.hpp"
@@ -24,7 +25,8 @@ struct PlanningFacts {
     bool yield_always = false;
     /// All executors of the communicator take their scratch memory from this pool.
     std::shared_ptr<ScratchPool> scratch = {};
-    std::shared_ptr<PeerWatch> peers = {};  ///< as in ExecutorOptions
+    std::shared_ptr<PeerWatch> peers = {};  ///< as in ExecutorOptions, like the next
+    std::span<const int> in_job = {};
     /// Reads what ranks of this host have on devices; null if none shares any.
     std::shared_ptr<DeviceSide> reader = {};
     bool among_devices = false;  ///< CommDevices::any_in_use()
