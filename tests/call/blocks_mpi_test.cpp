@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 
 #include "api/api_support.hpp"
@@ -18,13 +19,18 @@ std::vector<float> numbers(std::mt19937_64& random, std::size_t count) {
     return values;
 }
 
+/// Returns a tree of two levels, with ranks in any order.
 std::string random_tree(std::mt19937_64& random, int ranks) {
+    std::vector<int> order(static_cast<std::size_t>(ranks));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
     std::string tree = "(";
     for (int first = 0; first < ranks;) {
         const int branch = 1 + static_cast<int>(random() % 3);
         tree += tree.size() > 1 ? " (" : "(";
-        for (int rank = first; rank < std::min(first + branch, ranks); ++rank)
-            tree += (rank > first ? " " : "") + std::to_string(rank);
+        for (int leaf = first; leaf < std::min(first + branch, ranks); ++leaf)
+            tree +=
+                (leaf > first ? " " : "") + std::to_string(order[static_cast<std::size_t>(leaf)]);
         tree += ")";
         first += branch;
     }
