@@ -70,5 +70,28 @@ TEST(Death, WhoIsLateAndAliveIsWaitedFor) {
     expect_all_equal(outcomes, sum_of_all(sparse_input, 5, 20'000));
 }
 
+std::atomic<int> waits_for_70{0};
+
+void hear_of_wait(int, std::uint64_t, std::uint64_t, const std::string& what) {
+    if (what.find("from rank 70:") != std::string::npos) ++waits_for_70;
+}
+
+TEST(Death, WhoWaitsSaysForWhomAsTheJobCallsThem) {
+    constexpr int in_job[] = {40, 70};
+    const Scenario shape = scenario("(0 1)", 100, CodecId::exact);
+    LoopbackWorld world(2);
+    when_waits_are_long(hear_of_wait);
+    on_all_ranks(world, 2, [&](Channel& channel) {
+        Scenario watched = shape;
+        watched.options.peers = std::make_shared<ToldWatch>(0);
+        watched.options.in_job = in_job;
+        const auto executor = make_executor(watched, channel);
+        if (channel.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        EXPECT_TRUE(run_once(*executor, sparse_input).status.ok());
+    });
+    when_waits_are_long(nullptr);
+    EXPECT_GT(waits_for_70, 0);
+}
+
 }  // namespace
 }  // namespace gradcoll
