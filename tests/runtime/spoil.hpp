@@ -7,7 +7,7 @@
 #include <span>
 
 #include "compress/frame.hpp"
-#include "transport/loopback/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace gradcoll {
 

@@ -8,7 +8,7 @@
 
 #include "compress/block_lengths.hpp"
 #include "compress/frame.hpp"
-#include "transport/loopback/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace gradcoll {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/scenario.hpp"
-#include "transport/loopback/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace gradcoll {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/crc32c.hpp"
+#include "support/loopback.hpp"
 #include "transport/channel_contract.hpp"
-#include "transport/loopback/loopback.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,5 +1,5 @@
 // The loopback channel: the contract with ranks as threads, and what only loopback can do.
-#include "transport/loopback/loopback.hpp"
+#include "support/loopback.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/mpi/mpi.hpp"
+#include "support/loopback.hpp"
 #include "transport/channel_contract.hpp"
-#include "transport/loopback/loopback.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/process_world.hpp"
 #include "transport/routed/make_channel.hpp"

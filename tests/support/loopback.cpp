@@ -1,6 +1,6 @@
-// transport/loopback/loopback.cpp - one lock, one mailbox a rank; receivers match and copy in their
+// support/loopback.cpp - one lock, one mailbox a rank; receivers match and copy in their
 // own poll().
-#include "transport/loopback/loopback.hpp"
+#include "support/loopback.hpp"
 
 #include <fmt/format.h>
 

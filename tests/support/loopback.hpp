@@ -1,4 +1,4 @@
-// transport/loopback/loopback.hpp - ranks as threads of one process: the channel of tests.
+// support/loopback.hpp - ranks as threads of one process: the channel of tests.
 // It is stricter than a network: a send completes only when its bytes were taken (unless
 // `eager_bytes` says otherwise), streams can be delayed against each other, and bytes can be
 // tampered with on the way.
