@@ -95,17 +95,6 @@ class LivePage {
     std::string path_;
 };
 
-/// LiveLink is a link above the process, as it was counted (report/link_use.hpp).
-struct LiveLink {
-    std::uint64_t key = 0;
-    VertexKind to_kind = VertexKind::group;
-    double gbytes_per_s = 0;
-    std::string name;     ///< at most 31 bytes are kept
-    std::string to_name;  ///< at most 31 bytes are kept
-    std::uint64_t up_bytes = 0;
-    std::uint64_t down_bytes = 0;
-};
-
 /// LiveWait is a wait for other ranks.
 struct LiveWait {
     std::uint64_t waits_ns = 0;  ///< since so long
@@ -117,7 +106,7 @@ struct LiveReading {
     LiveFacts facts;
     std::string codec;  ///< the last lossy one; empty: none yet
     LiveFigures figures{};
-    std::vector<LiveLink> links;
+    std::vector<OwnLink> links;   ///< with what was counted; at most 31 bytes of names are kept
     std::vector<LiveWait> waits;  ///< the longest one first; none: it does not wait for others
 
     std::uint64_t of(LiveFigure figure) const { return figures[static_cast<std::size_t>(figure)]; }

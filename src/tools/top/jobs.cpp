@@ -27,8 +27,8 @@ RankWindow between(const LiveReading& before, const LiveReading& after) {
     RankWindow window{after.facts, after.codec, {}, {}, after.waits};
     for (std::size_t i = 0; i < window.figures.size(); ++i)
         window.figures[i] = after.figures[i] - std::min(before.figures[i], after.figures[i]);
-    for (LiveLink link : after.links) {
-        for (const LiveLink& then : before.links)
+    for (OwnLink link : after.links) {
+        for (const OwnLink& then : before.links)
             if (then.key == link.key) {
                 link.up_bytes -= std::min(then.up_bytes, link.up_bytes);
                 link.down_bytes -= std::min(then.down_bytes, link.down_bytes);

@@ -14,7 +14,7 @@ struct RankWindow {
     gradcoll::LiveFacts facts;
     std::string codec;
     gradcoll::LiveFigures figures{};          ///< counted meanwhile
-    std::vector<gradcoll::LiveLink> links{};  ///< with what was counted meanwhile
+    std::vector<gradcoll::OwnLink> links{};   ///< with what was counted meanwhile
     std::vector<gradcoll::LiveWait> waits{};  ///< those at the later look, the longest first
 
     double of(gradcoll::LiveFigure figure) const {

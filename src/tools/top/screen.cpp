@@ -59,9 +59,9 @@ void write_row(const std::string& name, const RankWindow& of, std::size_t ranks,
 }
 
 /// Adds a link to the sums. Ranks below one link share it.
-void add_link(std::vector<LiveLink>& sums, const LiveLink& link) {
+void add_link(std::vector<OwnLink>& sums, const OwnLink& link) {
     const auto same = std::find_if(sums.begin(), sums.end(),
-                                   [&](const LiveLink& sum) { return sum.key == link.key; });
+                                   [&](const OwnLink& sum) { return sum.key == link.key; });
     if (same == sums.end()) {
         sums.push_back(link);
         return;
@@ -75,7 +75,7 @@ RankWindow sum_of(const Job& job) {
     for (const RankWindow& rank : job.ranks) {
         if (sum.codec.empty()) sum.codec = rank.codec;
         for (std::size_t i = 0; i < sum.figures.size(); ++i) sum.figures[i] += rank.figures[i];
-        for (const LiveLink& link : rank.links) add_link(sum.links, link);
+        for (const OwnLink& link : rank.links) add_link(sum.links, link);
     }
     return sum;
 }
@@ -95,7 +95,7 @@ void write_links(const RankWindow& sum, double seconds, Out out) {
     if (!text.empty()) fmt::format_to(out, "  sent at{}\n", text);
 }
 
-double used(std::uint64_t bytes, const LiveLink& link, double seconds) {
+double used(std::uint64_t bytes, const OwnLink& link, double seconds) {
     return static_cast<double>(bytes) / (link.gbytes_per_s * 1e9 * seconds);
 }
 
@@ -103,14 +103,14 @@ double used(std::uint64_t bytes, const LiveLink& link, double seconds) {
 using Level = std::pair<VertexKind, std::string>;
 
 /// Writes, for the links of one level, the one that has least left, by the bytes of ranks here.
-void write_level(const Level& level, const std::vector<const LiveLink*>& links, double seconds,
+void write_level(const Level& level, const std::vector<const OwnLink*>& links, double seconds,
                  Out out) {
-    const auto share = [&](const LiveLink& link) {
+    const auto share = [&](const OwnLink& link) {
         return used(std::max(link.up_bytes, link.down_bytes), link, seconds);
     };
-    const LiveLink& busiest = **std::max_element(
+    const OwnLink& busiest = **std::max_element(
         links.begin(), links.end(),
-        [&](const LiveLink* a, const LiveLink* b) { return share(*a) < share(*b); });
+        [&](const OwnLink* a, const OwnLink* b) { return share(*a) < share(*b); });
     const auto named = [](const std::string& name) {
         return name.empty() ? std::string() : fmt::format(" {}", plain(name, 24));
     };
@@ -121,9 +121,9 @@ void write_level(const Level& level, const std::vector<const LiveLink*>& links, 
                    links.size() > 1 ? fmt::format(" (of {}, the busiest)", links.size()) : "");
 }
 
-void write_link_shares(const std::vector<LiveLink>& links, double seconds, Out out) {
-    std::map<Level, std::vector<const LiveLink*>> levels;
-    for (const LiveLink& link : links) levels[{link.to_kind, link.to_name}].push_back(&link);
+void write_link_shares(const std::vector<OwnLink>& links, double seconds, Out out) {
+    std::map<Level, std::vector<const OwnLink*>> levels;
+    for (const OwnLink& link : links) levels[{link.to_kind, link.to_name}].push_back(&link);
     for (const auto& [level, at_level] : levels) write_level(level, at_level, seconds, out);
 }
 
