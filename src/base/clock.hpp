@@ -20,6 +20,11 @@ inline std::uint64_t now_ns() {
     return ns_of(CLOCK_MONOTONIC);
 }
 
+/// Returns the time since 1970 that the system's clock tells, which people can set.
+inline std::int64_t unix_now_ns() {
+    return static_cast<std::int64_t>(ns_of(CLOCK_REALTIME));
+}
+
 /// Returns the CPU time of the calling thread: time in which it waited for a core does not count.
 inline std::uint64_t thread_cpu_ns() {
     return ns_of(CLOCK_THREAD_CPUTIME_ID);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -147,9 +147,7 @@ void set_up_live(Observer& made, const PatternFacts& facts) {
     LiveFacts live;
     live.process_id = facts.process_id;
     live.parent_id = getppid();
-    live.start_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                             std::chrono::system_clock::now().time_since_epoch())
-                             .count();
+    live.start_unix_ns = unix_now_ns();
     live.rank = facts.rank;
     live.ranks = comm_size(MPI_COMM_WORLD);
     live.host = facts.host;

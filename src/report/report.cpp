@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "report/rows.hpp"
 
 namespace gradcoll {
@@ -99,12 +99,6 @@ struct GrowingEntry {
     }
 };
 
-std::int64_t unix_now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
 }  // namespace
 
 struct Report::Impl {
@@ -112,7 +106,7 @@ struct Report::Impl {
 
     const ReportProcess process;
     const std::int64_t start_unix_ns = unix_now_ns();
-    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    const std::uint64_t start_ns = now_ns();
     mutable std::mutex mutex;                            ///< guards all below
     std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< one for each CommId
     std::map<std::pair<std::string, int>, CommId> known;
@@ -232,8 +226,7 @@ ReportSnapshot Report::snapshot() const {
     ReportSnapshot taken;
     taken.process = impl_->process;
     taken.start_unix_ns = impl_->start_unix_ns;
-    taken.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->start).count();
+    taken.seconds = seconds_of(now_ns() - impl_->start_ns);
     taken.nic = NicCounters::of_process().read();
     const std::scoped_lock lock(impl_->mutex);
     for (const auto& entry : impl_->entries) taken.comms.push_back(entry->finished());

@@ -2,7 +2,6 @@
 #include "runtime/trace.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -14,12 +13,6 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t most_labels = 4096;
-
-std::uint64_t unix_now_ns() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
-                                          .count());
-}
 
 std::uint32_t number_of_this_thread() {
     static std::atomic<std::uint32_t> next{0};

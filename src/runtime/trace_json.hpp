@@ -35,8 +35,8 @@ using TraceLabel = std::pair<std::string, double>;
 struct TraceContent {
     int world_rank = 0;
     std::string host;
-    std::uint64_t start_ns = 0;       ///< now_ns() when it began
-    std::uint64_t start_unix_ns = 0;  ///< the same time on the clock of the day
+    std::uint64_t start_ns = 0;      ///< now_ns() when it began
+    std::int64_t start_unix_ns = 0;  ///< the same time on the clock of the day
     std::deque<KeptSpan> spans = {};
     std::uint64_t dropped = 0;
     std::vector<TraceLabel> labels = {};  ///< TraceSpan::label counts them from 1
