@@ -96,10 +96,4 @@ void Trace::write(const std::function<void(std::string_view)>& sink) const {
     write_trace_json(impl_->content, sink);
 }
 
-std::string Trace::json() const {
-    std::string text;
-    write([&](std::string_view piece) { text += piece; });
-    return text;
-}
-
 }  // namespace gradcoll

@@ -41,7 +41,6 @@ class Trace {
     /// was made (doubles hold no real-time clock to the nanosecond); "otherData" says when that
     /// was, so that the files of several ranks can be laid side by side (gradcoll trace).
     void write(const std::function<void(std::string_view)>& sink) const;
-    std::string json() const;
 
   private:
     struct Impl;
