@@ -117,7 +117,9 @@ Status measure_error(MPI_Comm comm, const CallShape& shape, double promised, con
         at += count;
     }
     const Difference found = difference_of(shape.type, result, exact);
-    observe_error(comm, shape.size_bytes(), {found.max_abs, found.relative_l2, promised});
+    if (const auto entry = report_entry(comm))
+        entry->report.add_error(entry->comm, shape.size_bytes(),
+                                {found.max_abs, found.relative_l2, promised});
     return {};
 }
 

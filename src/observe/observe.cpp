@@ -337,23 +337,9 @@ void observe_call(MPI_Comm comm, const CallRecord& call) {
 }
 
 void observe_as(MPI_Comm twin, MPI_Comm comm) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    const auto id = comm_id(*report, comm);
+    const auto entry = report_entry(comm);
     const int keyval = comm_keyval.load(std::memory_order_acquire);
-    if (id && keyval != MPI_KEYVAL_INVALID) note_id(twin, keyval, *id);
-}
-
-void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->set_tree(*id, expression, origin);
-}
-
-void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
+    if (entry && keyval != MPI_KEYVAL_INVALID) note_id(twin, keyval, entry->comm);
 }
 
 void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call) {
@@ -366,22 +352,11 @@ void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call) {
         with->report->add_traffic(*id, traffic.tree, traffic.links);
 }
 
-void observe_trial(MPI_Comm comm, const WayTrial& trial) {
+std::optional<ReportEntry> report_entry(MPI_Comm comm) {
     Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_trial(*id, trial);
-}
-
-void observe_engine(MPI_Comm comm, const EngineFigures& engine) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_engine(*id, engine);
-}
-
-void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_error(*id, bytes, error);
+    if (report == nullptr) return {};
+    const auto id = comm_id(*report, comm);
+    return id ? std::optional(ReportEntry{*report, *id}) : std::nullopt;
 }
 
 Report* process_report() {

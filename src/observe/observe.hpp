@@ -3,6 +3,8 @@
 // the beginning of MPI_Finalize.
 #pragma once
 
+#include <optional>
+
 #include "base/mpi/mpi.hpp"
 #include "report/link_use.hpp"
 #include "report/report.hpp"
@@ -31,16 +33,16 @@ void observe_call(MPI_Comm comm, const CallRecord& call);
 /// Counts calls on `twin` (a duplicate that outlives what happens on it) as calls on `comm` from
 /// now on.
 void observe_as(MPI_Comm twin, MPI_Comm comm);
-/// Records the tree that `comm` got.
-void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
-/// Records a codec that is left out; called once for each new shape of calls.
-void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
 /// Records what one call put on links.
 void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call);
-void observe_trial(MPI_Comm comm, const WayTrial& trial);
-/// Records the figures of an engine that ends.
-void observe_engine(MPI_Comm comm, const EngineFigures& engine);
-void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
+
+/// A ReportEntry is where the report has what it says of a communicator.
+struct ReportEntry {
+    Report& report;
+    Report::CommId comm;
+};
+/// Returns nothing if there is no report. Local.
+std::optional<ReportEntry> report_entry(MPI_Comm comm);
 
 /// Returns the report of the process; null if GC_REPORT asks for none.
 Report* process_report();

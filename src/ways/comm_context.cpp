@@ -129,7 +129,9 @@ int CommContext::live_count() {
 Status CommContext::prepare_tree() {
     if (has_tree() || !tree_trouble_.ok()) return tree_trouble_;
     tree_trouble_ = make_tree();
-    if (tree_trouble_.ok()) tell();
+    if (tree_trouble_.ok())
+        tell_tree(fmt::format("attached communicator '{}' of {} ranks:", identity_.name(),
+                              identity_.rank_count()));
     return tree_trouble_;
 }
 
@@ -236,7 +238,8 @@ void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& 
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(question.key.count) * question.key.elem_bytes;
     const auto say = [&](const CodecLeftOut& codec, const char* instead = "stay exact") {
-        observe_left_out(identity_.private_comm(), codec);
+        if (const auto entry = report_entry(identity_.private_comm()))
+            entry->report.add_left_out(entry->comm, codec);
         if (identity_.rank() == 0)
             log(LogLevel::info,
                 "communicator '{}': {} bytes {}{}: {} would take {:.1f} us, without it {:.1f}",
@@ -258,17 +261,15 @@ void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& 
 }
 
 void CommContext::tell_learnt() const {
-    const std::string tree = expression_of(tree_->tree);
-    observe_tree(identity_.private_comm(), tree, tree_->origin);
-    log(LogLevel::info, "communicator '{}' goes on with the tree {} ({})", identity_.name(), tree,
-        tree_->origin);
+    tell_tree(fmt::format("communicator '{}' goes on with the tree", identity_.name()));
 }
 
-void CommContext::tell() const {
+/// Tells the tree in the report, and behind `what` in the log.
+void CommContext::tell_tree(const std::string& what) const {
     const std::string tree = expression_of(tree_->tree);
-    observe_tree(identity_.private_comm(), tree, tree_->origin);
-    log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", identity_.name(),
-        identity_.rank_count(), tree, tree_->origin);
+    if (const auto entry = report_entry(identity_.private_comm()))
+        entry->report.set_tree(entry->comm, tree, tree_->origin);
+    log(LogLevel::info, "{} {} ({})", what, tree, tree_->origin);
 }
 
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {

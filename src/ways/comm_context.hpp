@@ -187,7 +187,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     Status take_learnt(Tree tree, const std::string& what);
     const CodecUse& codec_use_of(const CodecQuestion& asked);
     void tell_codec_use(const CodecQuestion& question, const CodecUse& use) const;
-    void tell() const;
+    void tell_tree(const std::string& what) const;
     void tell_learnt() const;
     Status take_settings(const SettingsText& text, Settings settings);
 

@@ -93,8 +93,9 @@ Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
     if (!found) return found.status();
     if (!*found) return {};
     const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::other;
-    observe_trial(identity_.private_comm(), {call.vector_bytes, (*found)->ours_ns * 1e-3,
-                                             (*found)->other_ns * 1e-3, is_by_mpi});
+    if (const auto entry = report_entry(identity_.private_comm()))
+        entry->report.add_trial(entry->comm, {call.vector_bytes, (*found)->ours_ns * 1e-3,
+                                              (*found)->other_ns * 1e-3, is_by_mpi});
     if (identity_.rank() == 0) remember_ways(tree_->tree, trials_.known());
     log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
         identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->other_ns * 1e-3,

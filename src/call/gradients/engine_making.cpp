@@ -262,7 +262,8 @@ void add_stats(const GC_Stats& more, GC_Stats& sum) {
 }
 
 void report_engine(const GC_Engine_s& engine) {
-    observe_engine(engine.context->identity().private_comm(), engine.engine->figures());
+    if (const auto entry = report_entry(engine.context->identity().private_comm()))
+        entry->report.add_engine(entry->comm, engine.engine->figures());
 }
 
 Status write_plan(const GC_Engine_s& engine) {
