@@ -21,11 +21,9 @@ Int unordered(std::int64_t key) {
 double value_of(ElementType type, std::int64_t key) {
     switch (type) {
         case ElementType::f16:
-            return std::bit_cast<float>(f32_bits_from_f16_bits<float, std::uint32_t>(
-                static_cast<std::uint16_t>(unordered<std::int16_t>(key))));
+            return float_from_f16(static_cast<std::uint16_t>(unordered<std::int16_t>(key)));
         case ElementType::bf16:
-            return std::bit_cast<float>(
-                std::uint32_t{static_cast<std::uint16_t>(unordered<std::int16_t>(key))} << 16);
+            return float_from_bf16(static_cast<std::uint16_t>(unordered<std::int16_t>(key)));
         case ElementType::f64:
             return std::bit_cast<double>(unordered<std::int64_t>(key));
         default:

@@ -62,6 +62,12 @@ auto by_format(ElementType type, Of&& of) {
     }
 }
 
+/// Returns `of(format)` for any floating-point type.
+template <class Of>
+auto by_any_format(ElementType type, Of&& of) {
+    return type == ElementType::f64 ? of(AsF64()) : by_format(type, of);
+}
+
 /// Returns the bits of the significand, the leading one among them.
 int precision_of(ElementType type) {
     switch (type) {
@@ -168,6 +174,14 @@ void widen(ElementType from, const void* in, std::size_t count, void* out) {
     });
 }
 
+void to_doubles(ElementType from, const void* in, std::span<double> out) {
+    by_any_format(from, [&](auto format) {
+        using Format = decltype(format);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = Format::wide(load<typename Format::Bits>(in, i));
+    });
+}
+
 double narrow(ElementType to, const void* in, std::size_t count, double off, void* out) {
     return by_format(to, [&](auto format) {
         using Format = decltype(format);
@@ -179,9 +193,8 @@ double narrow(ElementType to, const void* in, std::size_t count, double off, voi
 }
 
 int lowest_bit_of(ElementType type, const void* data, std::size_t count, int none) {
-    if (type == ElementType::f64) return lowest_bit<AsF64>(data, count, none);
-    return by_format(type,
-                     [&](auto format) { return lowest_bit<decltype(format)>(data, count, none); });
+    return by_any_format(
+        type, [&](auto format) { return lowest_bit<decltype(format)>(data, count, none); });
 }
 
 }  // namespace gradcoll

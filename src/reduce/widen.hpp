@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "reduce/element_type.hpp"
 
@@ -27,6 +28,9 @@ double largest_of(ElementType type);
 /// Converts every element of `from` to the wider type. `in` has `count` elements of `from`; `out`
 /// as many of wider_type(from). Neither needs alignment; they do not overlap. Thread safe.
 void widen(ElementType from, const void* in, std::size_t count, void* out);
+
+/// Converts elements of a floating-point type to fp64. `in` needs no alignment. Thread safe.
+void to_doubles(ElementType from, const void* in, std::span<double> out);
 
 /// Rounds `count` elements of wider_type(to) to the nearest of `to`, ties to even. Returns how far
 /// the farthest of them is at most from the number it stands for, if each element of `in` is off by

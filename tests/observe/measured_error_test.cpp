@@ -33,6 +33,16 @@ TEST(MeasuredError, KnowsThe16BitFloats) {
         difference_of(ElementType::bf16, brain.data(), std::vector<double>{1, 4}).max_abs, 2);
 }
 
+TEST(MeasuredError, OfLongVectorsIsThatOfAllElements) {
+    std::vector<float> result(5000, 1);
+    const std::vector<double> exact(result.size(), 1);
+    for (const std::size_t at : {0U, 1023U, 1024U, 4999U}) {
+        result[at] = 3;
+        EXPECT_DOUBLE_EQ(difference_of(ElementType::f32, result.data(), exact).max_abs, 2) << at;
+        result[at] = 1;
+    }
+}
+
 TEST(MeasuredError, LeavesOutWhatTheTypeHasNoNumberForInTheExactSumOnly) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (const double beyond : {HUGE_VAL, -HUGE_VAL, std::nan(""), 1e39, -1e39}) {

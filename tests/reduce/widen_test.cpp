@@ -72,6 +72,22 @@ TEST(Narrow, OfNumbersWithoutValueNothingIsSaid) {
     EXPECT_EQ(got[2], -inf);
 }
 
+TEST(ToDoubles, TakesEveryFloatingPointType) {
+    const std::uint16_t halves[] = {0x3e00, 0xc000, 0x0001};  // 1.5, -2 and the least
+    const std::uint16_t brains[] = {0x3fc0, 0xc000, 0x0001};
+    const float floats[] = {1.5F, -2, std::numeric_limits<float>::denorm_min()};
+    const double doubles[] = {1.5, -2, std::numeric_limits<double>::denorm_min()};
+    const auto check = [](ElementType type, const void* in, double least) {
+        std::vector<double> got(3);
+        to_doubles(type, in, got);
+        EXPECT_EQ(got, (std::vector<double>{1.5, -2, least})) << name_of(type);
+    };
+    check(ElementType::f16, halves, 0x1p-24);
+    check(ElementType::bf16, brains, 0x1p-133);
+    check(ElementType::f32, floats, 0x1p-149);
+    check(ElementType::f64, doubles, 0x1p-1074);
+}
+
 /// What may be a number in truth becomes none only if everything within `off` does.
 TEST(Narrow, BecomesInfinityOnlyWhereItMust) {
     const double largest = std::numeric_limits<float>::max();
