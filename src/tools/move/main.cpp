@@ -48,18 +48,24 @@ Status add_topology(const Options& options, Inputs& inputs) {
     return add_from_tree(tree->tree, "--topology", inputs.cluster);
 }
 
-/// Reads what the options name. `found` gets lines for people about what was found there.
-Result<Inputs> read_inputs(const Options& options, std::string& found) {
+/// A Subject is what the options name.
+struct Subject {
+    Inputs inputs;
+    Scene scene;
+    std::string found;  ///< lines for people about what was found there
+};
+
+Result<Subject> read_subject(const Options& options) {
     Inputs inputs;
     ProfiledModel model = GRADCOLL_VALUE(read_model(options.model));
     inputs.model = std::move(model.model);
-    found = std::move(model.found);
     inputs.parallel = GRADCOLL_VALUE(read_parallel("--parallel", options.parallel));
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     GRADCOLL_TRY(add_topology(options, inputs));
     inputs.device_bytes = options.device_bytes;
     inputs.kinds = options.policy.kinds;
-    return inputs;
+    Scene scene = GRADCOLL_VALUE(scene_of(inputs));
+    return Subject{std::move(inputs), std::move(scene), std::move(model.found)};
 }
 
 /// Writes the file, if there is a path.
@@ -90,34 +96,26 @@ Result<std::string> comparison(const Options& options, const Scene& scene) {
     return measured_report(scene, options.measured, GRADCOLL_VALUE(measured_peak(trace)));
 }
 
-int plan(const Options& options) {
-    std::string found;
-    const auto inputs = read_inputs(options, found);
-    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
-    const auto scene = scene_of(*inputs);
-    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
-    const auto measured = comparison(options, *scene);
+int plan(const Options& options, const Subject& subject) {
+    const auto& [inputs, scene, found] = subject;
+    const auto measured = comparison(options, scene);
     if (!measured.ok()) return refuse(measured.status(), gradcoll::usage_error);
-    const auto step = plan_by(scene->program, scene->rooms, options.policy);
+    const auto step = plan_by(scene.program, scene.rooms, options.policy);
     if (!step.ok()) return refuse(step.status(), failure);
-    if (const Status right = check_plan(scene->program, scene->rooms, step->plan); !right.ok())
+    if (const Status right = check_plan(scene.program, scene.rooms, step->plan); !right.ok())
         return refuse({Code::internal, "a plan that is wrong was made: " + right.message()},
                       failure);
-    if (const Status written = write_files(options, *inputs, *scene, step->plan); !written.ok())
+    if (const Status written = write_files(options, inputs, scene, step->plan); !written.ok())
         return refuse(written, gradcoll::usage_error);
     std::fputs(
-        (found + peak_report(*scene) + *measured + plan_report(*scene, *step, options.policy.rule))
+        (found + peak_report(scene) + *measured + plan_report(scene, *step, options.policy.rule))
             .c_str(),
         stdout);
     return 0;
 }
 
-int smallest(const Options& options) {
-    std::string found;
-    const auto inputs = read_inputs(options, found);
-    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
-    const auto scene = scene_of(*inputs);
-    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+int smallest(const Options& options, const Subject& subject) {
+    const auto& [inputs, scene, found] = subject;
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
     std::vector<RuleRows> rows;
     Policy policy = options.policy;
@@ -127,27 +125,23 @@ int smallest(const Options& options) {
         policy.rule = rule;
         const std::string what = fmt::format("smallest memory by the rule {}", name_of(rule));
         progress.begin(what);
-        rows.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns,
-                                              [&](double part) {
-                                                  progress.add(part);
-                                                  progress.begin(what);
-                                              })});
+        rows.push_back(
+            {rule, smallest_memory(scene.program, scene.rooms, policy, slowdowns, [&](double part) {
+                 progress.add(part);
+                 progress.begin(what);
+             })});
     }
     progress.clear();
-    std::fputs((found + smallest_report(*scene, rows)).c_str(), stdout);
+    std::fputs((found + smallest_report(scene, rows)).c_str(), stdout);
     return 0;
 }
 
-int layers(const Options& options) {
-    std::string found;
-    const auto inputs = read_inputs(options, found);
-    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
-    const auto scene = scene_of(*inputs);
-    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
-    const Description& described = scene->description;
+int layers(const Subject& subject) {
+    const Description& described = subject.scene.description;
     const auto rows = layers_on_device(described.model, described.parallel, described.cluster);
     if (!rows.ok()) return refuse(rows.status(), gradcoll::usage_error);
-    std::fputs((found + layers_report(described.model, described.parallel, *rows)).c_str(), stdout);
+    const std::string report = layers_report(described.model, described.parallel, *rows);
+    std::fputs((subject.found + report).c_str(), stdout);
     return 0;
 }
 
@@ -177,17 +171,11 @@ int body(int argc, char** argv) {
         print(line);
         return line.exit_status;
     }
-    switch (line.options.mode) {
-        case Mode::smallest:
-            return smallest(line.options);
-        case Mode::layers:
-            return layers(line.options);
-        case Mode::check:
-            return check(line.options);
-        case Mode::plan:
-            break;
-    }
-    return plan(line.options);
+    if (line.options.mode == Mode::check) return check(line.options);
+    const auto subject = read_subject(line.options);
+    if (!subject.ok()) return refuse(subject.status(), gradcoll::usage_error);
+    if (line.options.mode == Mode::smallest) return smallest(line.options, *subject);
+    return line.options.mode == Mode::layers ? layers(*subject) : plan(line.options, *subject);
 }
 
 }  // namespace

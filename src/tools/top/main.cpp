@@ -1,10 +1,9 @@
 // gradcoll top - shows again and again what the ranks of this host have counted, until it is
 // interrupted.
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <string>
+#include <thread>
 
 #include "command_line/command_line.hpp"
 #include "command_line/option_parser.hpp"
@@ -53,14 +52,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 
 using Clock = std::chrono::steady_clock;
 
-void sleep_s(double seconds) {
-    timespec left{};
-    left.tv_sec = static_cast<time_t>(seconds);
-    left.tv_nsec = static_cast<long>((seconds - static_cast<double>(left.tv_sec)) * 1e9);
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
 /// Shows a screen; clears the terminal first, unless there is only one.
 void show(const std::string& text, bool clears) {
     constexpr const char* home_and_clear = "\x1b[H\x1b[2J";
@@ -73,7 +64,7 @@ int run(const Options& options) {
     auto before = look(options.folder);
     auto then = Clock::now();
     for (int shown = 0; options.screens == 0 || shown < options.screens; ++shown) {
-        sleep_s(options.interval_s);
+        std::this_thread::sleep_for(std::chrono::duration<double>(options.interval_s));
         auto after = look(options.folder);
         const auto now = Clock::now();
         const double seconds = std::chrono::duration<double>(now - then).count();
