@@ -194,18 +194,14 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max) {
-    std::int64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc{} && rest == end && number >= min && number <= max) return number;
+    const auto number = number_from<std::int64_t>(text);
+    if (number && *number >= min && *number <= max) return *number;
     return bad_value("number", text, fmt::format("whole numbers from {} to {}", min, max));
 }
 
 Result<double> parse_positive(std::string_view text) {
-    double number = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc{} && rest == end && std::isfinite(number) && number > 0) return number;
+    const auto number = number_from<double>(text);
+    if (number && std::isfinite(*number) && *number > 0) return *number;
     return bad_value("number", text, "positive numbers such as 0.001 or 1e-3");
 }
 

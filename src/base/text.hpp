@@ -2,6 +2,7 @@
 // is none; and text for them: numbers, and what stands in XML and HTML.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,6 +44,16 @@ std::string printable(std::string_view text);
 /// what the user wrote the value to (a variable, an info key, an argument). Long values are cut,
 /// unprintable bytes become '?'.
 Status bad_value(std::string_view name, std::string_view value, std::string_view allowed);
+
+/// Returns the number that all of the text is, as std::from_chars() reads it; nothing if it is
+/// none.
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
+}
 
 /// The parsers below read the whole text or fail with invalid_argument, naming the text and what is
 /// allowed. "4096", "64K", "64KiB", "1M", "1g" -> bytes (K, M, G and KiB, MiB, GiB are powers of

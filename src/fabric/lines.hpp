@@ -2,7 +2,6 @@
 // a line.
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -58,19 +57,14 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
 
 /// Returns the number, from 0, if it is whole and fills the whole text.
 inline std::optional<int> number_in(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
+    const auto value = number_from<int>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// Returns the number if it is finite, not negative, and fills the whole text.
 inline std::optional<double> amount_in(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if (!std::isfinite(value) || value < 0) return std::nullopt;
-    return value;
+    const auto value = number_from<double>(text);
+    return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace gradcoll

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <locale.h>
 
-#include <charconv>
 #include <optional>
 
 #include "base/options.hpp"
@@ -44,14 +43,6 @@ bool matches(const std::string& pattern, const std::string& name) {
     return matched;
 }
 
-std::optional<std::uint64_t> number_from(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || rest != end) return std::nullopt;
-    return number;
-}
-
 }  // namespace
 
 Result<NameFilter> NameFilter::parse(std::string_view text) {
@@ -79,7 +70,7 @@ Result<CallFilter::Entry> CallFilter::parse_entry(std::string_view text) {
     std::string_view numbers = text;
     entry.include = take_include(numbers);
     if (const std::size_t slash = numbers.find('/'); slash != std::string_view::npos) {
-        const auto period = number_from(trimmed(numbers.substr(slash + 1)));
+        const auto period = number_from<std::uint64_t>(trimmed(numbers.substr(slash + 1)));
         if (!period || *period == 0) return bad("the period is no number from 1");
         entry.period = *period;
         entry.last = *period - 1;
@@ -87,11 +78,12 @@ Result<CallFilter::Entry> CallFilter::parse_entry(std::string_view text) {
     }
     if (numbers == "all") return entry;
     const std::size_t dash = numbers.find('-');
-    const auto first = number_from(trimmed(numbers.substr(0, dash)));
+    const auto first = number_from<std::uint64_t>(trimmed(numbers.substr(0, dash)));
     if (!first) return bad("it begins with no number");
     const bool open = dash != std::string_view::npos && trimmed(numbers.substr(dash + 1)).empty();
-    const auto last =
-        dash == std::string_view::npos ? first : number_from(trimmed(numbers.substr(dash + 1)));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : number_from<std::uint64_t>(trimmed(numbers.substr(dash + 1)));
     if (!open && !last) return bad("it ends with no number");
     entry.first = *first;
     if (*first > entry.last || (!open && *last > entry.last))

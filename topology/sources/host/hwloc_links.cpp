@@ -2,7 +2,6 @@
 #include "topology/sources/host/hwloc_xml.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <pugixml.hpp>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gradcoll {
@@ -96,10 +96,9 @@ std::vector<const Device*> objects_of(const pugi::xml_node& matrix, const Device
 std::optional<std::vector<double>> values_of(const pugi::xml_node& matrix, std::size_t count) {
     std::vector<double> values;
     for (const std::string_view word : words_of(matrix, "u64values", count)) {
-        std::uint32_t value = 0;
-        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc() || stop != word.data() + word.size()) return std::nullopt;
-        values.push_back(value);
+        const auto value = number_from<std::uint32_t>(word);
+        if (!value) return std::nullopt;
+        values.push_back(*value);
     }
     if (values.size() != count) return std::nullopt;
     return values;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 
 namespace gradcoll {
@@ -144,11 +144,8 @@ const char* system_device_type(std::uint64_t bits) {
 void rewrite_version_3(pugi::xml_node topology) {
     for (pugi::xml_node object : objects_in(topology)) {
         if (type_of(object) != "OSDev") continue;
-        const std::string_view text = object.attribute("osdev_type").value();
-        std::uint64_t bits = 0;
-        const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-        if (error == std::errc() && stop == text.data() + text.size())
-            set_attribute(object, "osdev_type", system_device_type(bits));
+        if (const auto bits = number_from<std::uint64_t>(object.attribute("osdev_type").value()))
+            set_attribute(object, "osdev_type", system_device_type(*bits));
     }
     pugi::xml_node machine = topology.child("object");
     for (const pugi::xml_node& info : topology.children("info")) machine.append_copy(info);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <pugixml.hpp>
 #include <sstream>
@@ -35,13 +34,6 @@ std::optional<Family> family_of(std::string_view type) {
     if (type == "Misc") return Family::misc;
     const bool known = std::find(cpus.begin(), cpus.end(), type) != cpus.end();
     return known ? std::optional(Family::cpus) : std::nullopt;
-}
-
-std::optional<std::uint64_t> number_from(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
 /// These are numbers, which hwloc's readers check no further.
@@ -194,7 +186,7 @@ class Checker {
         GRADCOLL_TRY(read_set(object, "nodeset", nullptr, sets.nodes));
         GRADCOLL_TRY(read_set(object, "complete_nodeset", &sets.nodes, sets.all_nodes));
         if (type != "PU" && type != "NUMANode") return sets;
-        const auto number = number_from(object.attribute("os_index").value());
+        const auto number = number_from<std::uint64_t>(object.attribute("os_index").value());
         if (!number || *number >= max_bitmap_bits)
             return wrong(object, fmt::format("a {} without a number below 65536", type));
         if (type == "PU" && !(is_only(sets.cpus, *number) && is_only(sets.all_cpus, *number)))
@@ -233,7 +225,7 @@ class Checker {
                 set = object.attribute(name + std::string_view("complete_").size());
             if (set) out.append_attribute(name) = set.value();
         }
-        if (const auto number = number_from(object.attribute("os_index").value());
+        if (const auto number = number_from<std::uint64_t>(object.attribute("os_index").value());
             number && *number < 0xffffffff)
             out.append_attribute("os_index") = *number;
         for (const char* name : {"name", "subtype"})
@@ -252,7 +244,8 @@ class Checker {
         for (const char* name : numbers) {
             const pugi::xml_attribute value = object.attribute(name);
             if (!value) continue;
-            if (!number_from(value.value()) && std::string_view(value.value()) != "-1")
+            if (!number_from<std::uint64_t>(value.value()) &&
+                std::string_view(value.value()) != "-1")
                 return wrong(object, fmt::format("{} is no number", name));
             out.append_attribute(name) = value.value();
         }
