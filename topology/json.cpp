@@ -266,9 +266,7 @@ Status read_document(const Json& json, int rank_count, TreeSpec& out) {
 /// loses its middle.
 Status for_people(const Status& status) {
     constexpr std::size_t longest = 1000, kept = 480;
-    std::string message = status.message();
-    for (char& c : message)
-        if (c < ' ' || c > '~') c = '?';
+    std::string message = with_plain_characters(status.message());
     if (message.size() > longest)
         message = message.substr(0, kept) + " ... " + message.substr(message.size() - kept);
     return {status.code(), std::move(message)};
@@ -282,13 +280,8 @@ Result<Tree> read_tree(std::string_view text, int rank_count) {
     Json json;
     try {
         json = Json::parse(text);
-    } catch (const Json::exception&
-                 error) {  // its text, after "[...] ", has line, column, found and expected
-        const std::string_view reason = error.what();
-        const std::size_t end = reason.find("] ");
-        return Status(
-            Code::invalid_argument,
-            fmt::format("topology JSON: {}", reason.substr(end == reason.npos ? 0 : end + 2)));
+    } catch (const Json::exception& error) {
+        return Status(Code::invalid_argument, "topology JSON: " + reason_of(error));
     }
     TreeSpec spec;
     GRADCOLL_TRY(read_document(json, rank_count, spec));

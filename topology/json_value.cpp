@@ -39,6 +39,12 @@ Result<nlohmann::json> json_in(std::string_view text) {
     return json;
 }
 
+std::string reason_of(const nlohmann::json::exception& error) {
+    const std::string_view text = error.what();  // "[...] " is in front
+    const std::size_t end = text.find("] ");
+    return std::string(text.substr(end == text.npos ? 0 : end + 2));
+}
+
 std::string json_string(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -21,6 +21,8 @@ Status check_json_depth(std::string_view text, int most);
 /// Parses a text. Errors: invalid_argument if it is not JSON, or deeper than most_json_depth.
 Result<nlohmann::json> json_in(std::string_view text);
 
+/// Returns the reason alone, with line and column, from the parser's text.
+std::string reason_of(const nlohmann::json::exception& error);
 /// Returns the text as a string of JSON; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 

@@ -109,10 +109,7 @@ NicRefusal NicRefusal::of(std::string_view text) {
 }
 
 std::string NicRefusal::message() const {
-    std::string said(text.data(), strnlen(text.data(), text.size()));
-    std::replace_if(
-        said.begin(), said.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return said;
+    return with_plain_characters({text.data(), strnlen(text.data(), text.size())});
 }
 
 Status send_packet(int socket, std::span<const std::byte> bytes,

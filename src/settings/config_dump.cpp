@@ -17,8 +17,7 @@ constexpr std::size_t widest_column = 40;
 
 /// Puts the text in quotes if the file's reader would otherwise see something else.
 std::string quoted(std::string text) {
-    for (char& c : text)
-        if (c < ' ' || c > '~') c = '?';
+    text = with_plain_characters(std::move(text));
     constexpr std::string_view quotes = "\"'";
     const bool plain =
         text.empty() || (text.find('#') == std::string::npos && text.front() != ' ' &&

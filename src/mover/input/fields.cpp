@@ -61,17 +61,9 @@ std::string without_infinity(std::string_view text) {
 
 }  // namespace
 
-std::string reason_of(const nlohmann::json::exception& error) {
-    const std::string_view text = error.what();
-    const std::size_t end = text.find("] ");
-    return std::string(text.substr(end == text.npos ? 0 : end + 2));
-}
-
 Status wrong_input(const std::string& origin, const std::string& pointer, const std::string& what) {
-    std::string message =
-        fmt::format("{}: {}{}{}", origin, pointer, pointer.empty() ? "" : ": ", what);
-    for (char& c : message)
-        if (c < ' ' || c > '~') c = '?';
+    std::string message = with_plain_characters(
+        fmt::format("{}: {}{}{}", origin, pointer, pointer.empty() ? "" : ": ", what));
     constexpr std::size_t longest = 600;
     if (message.size() > longest) message = message.substr(0, longest) + "...";
     return {Code::invalid_argument, std::move(message)};

@@ -82,9 +82,6 @@ class Fields {
 /// Makes a message such as "model.json: /transformer/layers: found -3, allowed are ...".
 Status wrong_input(const std::string& origin, const std::string& pointer, const std::string& what);
 
-/// Returns the reason alone, with line and column, from the parser's text.
-std::string reason_of(const nlohmann::json::exception& error);
-
 /// Reads a file's JSON, or the JSON that `key=value,key=value` behind an option stands for. Errors:
 /// io, invalid_argument with line and column.
 Result<Document> read_document(std::string_view option, const std::string& argument);

@@ -47,6 +47,12 @@ Bitmap bound_part(hwloc_topology_t topology) {
     return bound;
 }
 
+/// Returns the smallest object that holds the CPUs.
+hwloc_obj_t holder_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus) {
+    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology, cpus);
+    return covering ? covering : hwloc_get_root_obj(topology);
+}
+
 /// Counts objects that hold some of the machine's CPUs and not all: neither memory without CPUs nor
 /// the only package counts.
 int count_parts(hwloc_topology_t topology, hwloc_obj_type_t type) {
@@ -219,16 +225,13 @@ std::string Machine::hidden_note() const {
 }
 
 HostPath Machine::path_of_this_process() const {
-    const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
     const Bitmap bound = bound_part(topology_.get());
-    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), bound.get());
-    return {host_name(), objects_down_to(covering ? covering : root, NearGpus::shown)};
+    return {host_name(), objects_down_to(holder_of(topology_.get(), bound.get()), NearGpus::shown)};
 }
 
 HostPath Machine::path_of_all() const {
-    const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
-    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), root->cpuset);
-    return {host_name(), objects_down_to(covering ? covering : root, NearGpus::shown)};
+    const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology_.get())->cpuset;
+    return {host_name(), objects_down_to(holder_of(topology_.get(), all), NearGpus::shown)};
 }
 
 std::vector<HostPath> Machine::paths_of_cores() const {

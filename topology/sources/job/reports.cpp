@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "topology/bytes.hpp"
 #include "topology/pci_address.hpp"
 
@@ -91,20 +92,13 @@ bool read_gpu(ByteReader& reader, RankGpu& gpu) {
     return read_links(reader, gpu.links);
 }
 
-/// Replaces unprintable characters, since texts of other ranks are shown to people.
-std::string without_unprintable(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return text;
-}
-
 /// Troubles counts failures on many ranks, and keeps the first one for the note.
 struct Troubles {
     std::string first;
     std::size_t count = 0;
 
     void add(std::size_t rank, const std::string& reason) {
-        if (count++ == 0) first = fmt::format("rank {}: {}", rank, without_unprintable(reason));
+        if (count++ == 0) first = fmt::format("rank {}: {}", rank, with_plain_characters(reason));
     }
     void note(std::vector<std::string>& notes) const {
         if (count == 0) return;
@@ -140,7 +134,7 @@ void join(ReportedHost& reported, int rank, RankReport report) {
         host.facts = report.facts;
     }
     if (!report.facts.unbound_over.empty() && host.unbound_count++ == 0)
-        host.unbound_over = without_unprintable(std::move(report.facts.unbound_over));
+        host.unbound_over = with_plain_characters(std::move(report.facts.unbound_over));
     host.ranks.push_back({rank, report.world_rank, std::move(report.path), report.gpu.bus_id});
     reported.gpus.push_back(std::move(report.gpu));
 }
