@@ -6,6 +6,7 @@
 
 #include "api/engines.hpp"
 #include "attach/attachments.hpp"
+#include "base/mpi/exchange.hpp"
 #include "gradcoll/settings.h"
 #include "mpi/boundary.hpp"
 #include "mpi/request.hpp"
@@ -95,10 +96,8 @@ void take_after(MPI_Comm comm, MPI_Comm old) {
 
 /// Attaches the new communicator if all its ranks had the old one attached.
 Status attach_after(MPI_Comm comm, const CommContext* old) {
-    int all_have = old != nullptr ? 1 : 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm),
-                          "MPI_Allreduce"));
-    return all_have != 0 ? attach_like(comm, *old) : Status();
+    const bool all_have = GRADCOLL_VALUE(all_ranks(comm, old != nullptr));
+    return all_have ? attach_like(comm, *old) : Status();
 }
 
 Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {

@@ -10,6 +10,7 @@
 
 #include "api/mover_handle.hpp"
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "mover/check/check.hpp"
 #include "mover/files/plan_file.hpp"
 #include "mover/plan/planner.hpp"
@@ -165,9 +166,7 @@ double drift_of(const GC_Mover_s& mover) {
 }
 
 Status plan_again(GC_Mover_s& mover) {
-    double drift = drift_of(mover);
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &drift, 1, MPI_DOUBLE, MPI_MAX, mover.comm),
-                          "MPI_Allreduce"));
+    const double drift = GRADCOLL_VALUE(combined(mover.comm, MPI_MAX, drift_of(mover)));
     if (drift <= mover.drift_share) return {};
     std::vector<std::string> figures;
     GRADCOLL_TRY(gather_bytes(mover.comm, figures_for_rank_0(mover), figures));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "settings/info_keys.hpp"
 
 namespace gradcoll {
@@ -44,9 +45,8 @@ Result<InfoKeys> keys_of(MPI_Info info) {
 
 /// Adds the keys that any other rank has. Collective.
 Status take_of_all_ranks(MPI_Comm comm, InfoKeys& keys) {
-    std::uint64_t all[] = {keys.settings, keys.may_limit_loss};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UINT64_T, MPI_BOR, comm),
-                          "MPI_Allreduce"));
+    const std::array<std::uint64_t, 2> mine{keys.settings, keys.may_limit_loss};
+    const auto all = GRADCOLL_VALUE(combined(comm, MPI_BOR, mine));
     keys.settings = all[0];
     keys.may_limit_loss = all[1];
     return {};

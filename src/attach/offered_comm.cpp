@@ -9,7 +9,7 @@
 #include "attach/presence.hpp"
 #include "attach/wait_meeting.hpp"
 #include "base/log.hpp"
-#include "comm/agreement.hpp"
+#include "base/mpi/exchange.hpp"
 #include "comm/unused_codec.hpp"
 #include "device/devices.hpp"
 #include "settings/info_keys.hpp"

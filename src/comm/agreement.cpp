@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "base/mpi/exchange.hpp"
 #include "mpi/boundary.hpp"
 
 namespace gradcoll {
@@ -26,10 +27,7 @@ Result<std::optional<std::size_t>> first_difference(MPI_Comm comm,
         bounds.push_back(hash);
         bounds.push_back(~hash);
     }
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, bounds.data(), static_cast<int>(bounds.size()),
-                                MPI_UINT64_T, MPI_MIN, comm),
-                 "MPI_Allreduce"));
+    GRADCOLL_TRY(combine(comm, MPI_MIN, std::span(bounds)));
     for (std::size_t i = 0; i < hashes.size(); ++i)
         if (bounds[2 * i] != ~bounds[2 * i + 1]) return std::optional(i);
     return std::optional<std::size_t>();
@@ -37,13 +35,10 @@ Result<std::optional<std::size_t>> first_difference(MPI_Comm comm,
 
 /// Returns the ranks whose hash is not rank 0's, ascending; the same on every rank.
 Result<std::vector<int>> ranks_unlike_rank_0(MPI_Comm comm, std::uint64_t hash) {
-    const int rank_count = comm_size(comm);
-    std::vector<std::uint64_t> all(static_cast<std::size_t>(rank_count));
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&hash, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm),
-                          "MPI_Allgather"));
+    const auto all = GRADCOLL_VALUE(gathered(comm, hash));
     std::vector<int> ranks;
-    for (int rank = 0; rank < rank_count; ++rank)
-        if (all[static_cast<std::size_t>(rank)] != all.front()) ranks.push_back(rank);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+        if (all[rank] != all.front()) ranks.push_back(static_cast<int>(rank));
     return ranks;
 }
 
@@ -51,7 +46,7 @@ Result<std::vector<int>> ranks_unlike_rank_0(MPI_Comm comm, std::uint64_t hash) 
 Result<std::string> text_of_rank(MPI_Comm comm, int root, const std::string& mine) {
     char text[128] = {};
     mine.copy(text, sizeof text - 1);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(text, sizeof text, MPI_CHAR, root, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, text, root));
     return std::string(text);
 }
 
@@ -102,13 +97,6 @@ Result<std::optional<ClaimDifference>> difference_in(MPI_Comm comm,
     const std::size_t i = *different;
     return std::optional(
         ClaimDifference{i, GRADCOLL_VALUE(describe_difference(comm, claims[i], hashes[i]))});
-}
-
-Result<bool> all_ranks(MPI_Comm comm, bool mine) {
-    int all = mine ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm), "MPI_Allreduce"));
-    return all != 0;
 }
 
 Status agreed(MPI_Comm comm, const Status& mine) {

@@ -36,8 +36,6 @@ struct ClaimDifference {
 Result<std::optional<ClaimDifference>> difference_in(MPI_Comm comm,
                                                      const std::vector<Claim>& claims);
 
-/// Returns whether `mine` holds on all ranks. Collective. Errors: transport.
-Result<bool> all_ranks(MPI_Comm comm, bool mine);
 /// Returns ok on all ranks, or on none: ranks where `mine` is ok get io. Collective. Errors:
 /// transport.
 Status agreed(MPI_Comm comm, const Status& mine);

@@ -5,8 +5,8 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "base/text.hpp"
-#include "comm/agreement.hpp"
 #include "device/devices.hpp"
 #include "device/ipc/peers_that_share.hpp"
 #include "mpi/mpi_reach.hpp"
@@ -90,9 +90,7 @@ Status CommDevices::measure(const CommIdentity& comm) {
         if (work != nullptr) (void)work->run();
         us = static_cast<double>(now_ns() - begin_ns) * 1e-3;
     }
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, took_us.data(), measured_rounds, MPI_DOUBLE,
-                                         MPI_MAX, comm.private_comm()),
-                          "MPI_Allreduce"));
+    took_us = GRADCOLL_VALUE(combined(comm.private_comm(), MPI_MAX, took_us));
     std::sort(took_us.begin(), took_us.end());
     const double median_us = took_us[measured_rounds / 2];
     least_bytes_ = std::clamp(static_cast<std::uint64_t>(median_us * host_bytes_a_launch_us),

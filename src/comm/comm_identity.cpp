@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/mpi/exchange.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "base/watched_process.hpp"
@@ -126,16 +127,14 @@ Status CommIdentity::greet() {
     known_ = facts_of(world_ranks_);
     const std::uint64_t host = this_host().hash;
     const bool reports = process_report() != nullptr;
-    std::array<std::uint64_t, 7> least = {has_threads ? 1U : 0U,
-                                          known_ ? 1U : 0U,
-                                          sees_completions ? 1U : 0U,
-                                          host,
-                                          ~host,
-                                          reports ? 1U : 0U,
-                                          knows_processes_of(world_ranks_) ? 1U : 0U};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
-                                         MPI_UINT64_T, MPI_MIN, private_comm()),
-                          "MPI_Allreduce"));
+    const std::array<std::uint64_t, 7> mine = {has_threads ? 1U : 0U,
+                                               known_ ? 1U : 0U,
+                                               sees_completions ? 1U : 0U,
+                                               host,
+                                               ~host,
+                                               reports ? 1U : 0U,
+                                               knows_processes_of(world_ranks_) ? 1U : 0U};
+    const auto least = GRADCOLL_VALUE(combined(private_comm(), MPI_MIN, mine));
     all_ranks_have_threads_ = least[0] != 0;
     if (least[1] == 0) known_.reset();
     all_ranks_see_completions_ = least[2] != 0;
@@ -168,9 +167,7 @@ Status CommIdentity::ask_mpi_who_shares_memory() {
         "MPI_Comm_split_type"));
     PMPI_Comm_size(host, &ranks_on_host_);
     PMPI_Comm_free(&host);
-    return from_mpi(
-        PMPI_Allreduce(&ranks_on_host_, &most_ranks_on_host_, 1, MPI_INT, MPI_MAX, private_comm()),
-        "MPI_Allreduce");
+    return take(most_ranks_on_host_, combined(private_comm(), MPI_MAX, ranks_on_host_));
 }
 
 void CommIdentity::remember_agreed(std::shared_ptr<const Tuning> tuning, bool loss_in_doubt) const {
@@ -185,10 +182,8 @@ bool CommIdentity::speaks_for_job() const {
 
 Status CommIdentity::learn_name() {
     char name[MPI_MAX_OBJECT_NAME] = {};
-    int length = 0;
-    PMPI_Comm_get_name(user_comm_, name, &length);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, private_comm()), "MPI_Bcast"));
-    name[sizeof name - 1] = '\0';
+    comm_name(user_comm_).copy(name, sizeof name - 1);
+    GRADCOLL_TRY(broadcast(private_comm(), name));
     name_ = name;
     return {};
 }

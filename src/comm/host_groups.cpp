@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/mpi/exchange.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -15,12 +17,8 @@ Result<PrivateComm> split(const CommIdentity& whole, int color) {
 Result<HostGroups> groups_of(const CommIdentity& whole, PrivateComm host) {
     HostGroups groups{whole.part_behind_network(std::move(host)), {}, {}};
     int leader = whole.rank();
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Bcast(&leader, 1, MPI_INT, 0, groups.local.private_comm()), "MPI_Bcast"));
-    groups.leader_of.resize(static_cast<std::size_t>(whole.rank_count()));
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&leader, 1, MPI_INT, groups.leader_of.data(), 1, MPI_INT,
-                                         whole.private_comm()),
-                          "MPI_Allgather"));
+    GRADCOLL_TRY(broadcast(groups.local.private_comm(), leader));
+    groups.leader_of = GRADCOLL_VALUE(gathered(whole.private_comm(), leader));
     auto leaders = split(whole, leader == whole.rank() ? 0 : MPI_UNDEFINED);
     if (!leaders) return leaders.status();
     if (leader == whole.rank()) groups.leaders.emplace(whole.part(std::move(leaders).value()));

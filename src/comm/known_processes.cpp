@@ -5,6 +5,8 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/mpi/exchange.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -64,12 +66,8 @@ bool knows_processes_of(const std::vector<int>& world_ranks) {
 Result<std::vector<ProcessName>> processes_of(MPI_Comm comm, const std::vector<int>& world_ranks,
                                               bool all_know) {
     static const ProcessName own = this_process_name();
-    const int count = comm_size(comm);
-    std::vector<ProcessName> names(static_cast<std::size_t>(count));
-    if (!all_know)
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm),
-            "MPI_Allgather"));
+    std::vector<ProcessName> names(world_ranks.size());
+    if (!all_know) names = GRADCOLL_VALUE(gathered(comm, own));
     const std::scoped_lock lock(memory().mutex);
     for (std::size_t i = 0; i < world_ranks.size(); ++i)
         if (all_know)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "comm/host_ballots.hpp"
 #include "comm/message_ballots.hpp"
 #include "comm/started_calls.hpp"
@@ -78,11 +79,9 @@ Result<Means> common_means(const CommIdentity& comm, bool share_memory) {
     PMPI_Query_thread(&level);
     const bool may_ask_mpi = ulfm().is_there() && level < MPI_THREAD_MULTIPLE;
     const bool may_talk = ulfm().is_there() && level == MPI_THREAD_MULTIPLE;
-    std::array<int, 4> least = {sees ? 1 : 0, may_ask_mpi ? 1 : 0, watches ? 1 : 0,
-                                may_talk ? 1 : 0};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
-                                         MPI_INT, MPI_MIN, comm.private_comm()),
-                          "MPI_Allreduce"));
+    const std::array<int, 4> mine = {sees ? 1 : 0, may_ask_mpi ? 1 : 0, watches ? 1 : 0,
+                                     may_talk ? 1 : 0};
+    const auto least = GRADCOLL_VALUE(combined(comm.private_comm(), MPI_MIN, mine));
     const bool all_watch = least[2] == 1;
     return Means{least[0] == 1, least[1] == 1 && all_watch, least[3] == 1 && all_watch, all_watch};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/mpi/exchange.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "observe/observe.hpp"
@@ -51,7 +52,7 @@ Difference difference_of(ElementType type, const void* result, std::span<const d
 Result<ErrorSampling> ErrorSampling::make(MPI_Comm comm) {
     ErrorSampling sampling;
     sampling.period_ = wanted_period();
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&sampling.period_, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, sampling.period_));
     return sampling;
 }
 
@@ -61,9 +62,7 @@ Status measure_error(MPI_Comm comm, const CallShape& shape, double promised, con
     to_doubles(shape.type, input, exact);
     for (std::size_t at = 0; at < exact.size();) {
         const std::size_t count = std::min<std::size_t>(exact.size() - at, INT_MAX);
-        GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, exact.data() + at,
-                                             static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm),
-                              "MPI_Allreduce"));
+        GRADCOLL_TRY(combine(comm, MPI_SUM, std::span(exact).subspan(at, count)));
         at += count;
     }
     const Difference found = difference_of(shape.type, result, exact);

@@ -1,6 +1,7 @@
 // ways/comm_trials.cpp - which of two ways the calls of a communicator go, tried call by call:
 // CommContext's part of way_trials.hpp.
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "observe/observe.hpp"
 #include "ways/comm_context.hpp"
 #include "ways/learn/remembered_ways.hpp"
@@ -19,9 +20,7 @@ Status CommContext::begin_trials() {
         return {};
     TriedWays known{};
     if (identity_.rank() == 0) known = remembered_ways(tree_->tree);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(known.data(), static_cast<int>(sizeof known), MPI_BYTE, 0,
-                                     identity_.private_comm()),
-                          "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(identity_.private_comm(), known));
     trials_.begin(known, settings.tune == Tune::online);
     zip_trials_.begin({}, settings.tune == Tune::online);
     return {};

@@ -8,6 +8,7 @@
 #include "attach/attachments.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "base/text.hpp"
 #include "call/gradients/gradient_sums.hpp"
 #include "engine/gradient_plan.hpp"
@@ -134,12 +135,12 @@ EngineOptions options_of(const GC_Engine_s& engine) {
 Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
     constexpr std::size_t most_bytes = std::size_t{1} << 26;
     const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();
-    int is_read = read ? 1 : 0;
+    bool is_read = read.ok();
     const MPI_Comm comm = identity.private_comm();
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&is_read, 1, MPI_INT, 0, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, is_read));
     const std::string text =
         GRADCOLL_VALUE(text_of_rank_0(comm, read ? *read : read.status().message(), most_bytes));
-    if (is_read == 0)
+    if (!is_read)
         return Status(Code::invalid_argument, fmt::format("gc_engine_plan: {}", printable(text)));
     if (text.empty()) return GradientPlan();
     return GradientPlan::parse(text, fmt::format("gc_engine_plan: {}", printable(path)));

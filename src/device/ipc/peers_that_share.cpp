@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/mpi/exchange.hpp"
 #include "base/mpi/mpi.hpp"
 #include "device/ipc/peer_device_memory.hpp"
 #include "memory/device.hpp"
@@ -76,10 +77,7 @@ bool Probe::reads(const Showing& peer) {
 Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vector<bool>& shares) {
     const auto size = static_cast<std::size_t>(host.size);
     const auto self = static_cast<std::size_t>(host.rank);
-    std::vector<Showing> all(size);
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own,
-                                         MPI_BYTE, host.comm.handle),
-                          "MPI_Allgather"));
+    const auto all = GRADCOLL_VALUE(gathered(host.comm.handle, own));
     std::vector<std::uint8_t> mine(size), can_read(size * size);
     if (probe != nullptr && own.shown != 0)
         for (std::size_t peer = 0; peer < size; ++peer)
@@ -103,10 +101,8 @@ Result<std::vector<bool>> peers_that_share(MPI_Comm comm, Device* device) {
     PMPI_Comm_rank(comm, &own.rank);
     PMPI_Comm_size(comm, &size);
     std::vector<bool> shares(static_cast<std::size_t>(size));
-    int any = device != nullptr ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce"));
-    if (any == 0) return shares;
+    const bool nobody_has = GRADCOLL_VALUE(all_ranks(comm, device == nullptr));
+    if (nobody_has) return shares;
 
     const HostComm host = GRADCOLL_VALUE(HostComm::make(comm));
     const std::unique_ptr<Probe> probe =

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/mpi/exchange.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/traffic_lane.hpp"
 
@@ -42,16 +43,13 @@ Result<std::unique_ptr<NicChannel>> NicChannel::make(AgentConnection agent, Plac
 /// can only make up for together.
 Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
     traffic_.sum(request);
-    const NicSums& mine = traffic_.sums();
     // MPICH 4.0 takes the largest unsigned numbers for negative ones.
     constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::max();
     std::int64_t refusal = nobody;
     if (request.refusal != Code::ok)
         refusal = std::int64_t{rank_} << 8 | static_cast<std::uint8_t>(request.refusal);
-    std::array<std::int64_t, 2> least = {static_cast<std::int64_t>(mine.pieces_done()), refusal};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
-                                         MPI_INT64_T, MPI_MIN, comm_),
-                          "MPI_Allreduce"));
+    const std::array mine{static_cast<std::int64_t>(traffic_.sums().pieces_done()), refusal};
+    const auto least = GRADCOLL_VALUE(combined(comm_, MPI_MIN, mine));
     SumOutcome outcome;
     outcome.done = traffic_.give_back_behind(static_cast<std::uint64_t>(least[0]));
     sums_ &= outcome.done == request.count;

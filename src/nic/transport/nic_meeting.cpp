@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/mpi/exchange.hpp"
 #include "base/mpi/mpi.hpp"
 #include "nic/coded_frame.hpp"
 
@@ -17,19 +18,16 @@ namespace {
 
 /// Returns ok, or on all ranks the error of the lowest that has one.
 Status agree(MPI_Comm comm, const Status& mine) {
-    int teller = mine.ok() ? comm_size(comm) : comm_rank(comm);
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm),
-                          "MPI_Allreduce"));
+    const int teller =
+        GRADCOLL_VALUE(combined(comm, MPI_MIN, mine.ok() ? comm_size(comm) : comm_rank(comm)));
     if (teller == comm_size(comm)) return {};
     std::array<char, 256> text{};
     std::memcpy(text.data(), mine.message().data(),
                 std::min(mine.message().size(), text.size() - 1));
-    auto code = static_cast<std::uint8_t>(mine.code());
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, teller, comm),
-                 "MPI_Bcast"));
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&code, 1, MPI_UINT8_T, teller, comm), "MPI_Bcast"));
-    return {static_cast<Code>(code), fmt::format("rank {}: {}", teller, text.data())};
+    Code code = mine.code();
+    GRADCOLL_TRY(broadcast(comm, text, teller));
+    GRADCOLL_TRY(broadcast(comm, code, teller));
+    return {code, fmt::format("rank {}: {}", teller, text.data())};
 }
 
 Status fill_at_random(void* to, std::size_t size_bytes) {
@@ -47,7 +45,7 @@ Result<NicGroupKey> key_for_all(MPI_Comm comm) {
         if (made.ok()) made = fill_at_random(key.secret.data(), key.secret.size());
     }
     GRADCOLL_TRY(agree(comm, made));
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&key, sizeof key, MPI_BYTE, 0, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, key));
     return key;
 }
 
@@ -83,10 +81,7 @@ Result<AgentConnection> open_connections(MPI_Comm comm, const NicPlacement& plac
 
 Result<NicRoster> roster_of_all(MPI_Comm comm, const NicPlacement& placement,
                                 const NicEndpoint& mine) {
-    std::vector<NicEndpoint> all(placement.host_of_rank.size());
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
-        "MPI_Allgather"));
+    const auto all = GRADCOLL_VALUE(gathered(comm, mine));
     NicRoster roster{placement.host_of_rank, std::vector<NicEndpoint>(placement.host_count())};
     for (std::size_t rank = all.size(); rank-- > 0;)
         roster.endpoints[placement.host_of_rank[rank]] = all[rank];
@@ -99,10 +94,8 @@ Result<bool> all_encode(MPI_Comm comm, const AgentConnection& agent) {
     const bool mine =
         agent.has_our_codecs() && agent.layout().shape().slot_bytes >= least_coded_frame_bytes;
     const std::uint64_t codecs = digest_of_codecs();
-    std::array<std::uint64_t, 3> least = {mine ? 1U : 0U, codecs, ~codecs};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
-                                         MPI_UINT64_T, MPI_MIN, comm),
-                          "MPI_Allreduce"));
+    const std::array<std::uint64_t, 3> own = {mine ? 1U : 0U, codecs, ~codecs};
+    const auto least = GRADCOLL_VALUE(combined(comm, MPI_MIN, own));
     return least[0] == 1 && least[1] == ~least[2];
 }
 
@@ -128,10 +121,7 @@ bool NicPlacement::is_first_of_host(std::uint32_t rank) const {
 
 Result<NicPlacement> nic_placement(MPI_Comm comm) {
     const HostComm host = GRADCOLL_VALUE(HostComm::make(comm));
-    const int first = host.ranks.front();
-    std::vector<int> first_of(static_cast<std::size_t>(comm_size(comm)));
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&first, 1, MPI_INT, first_of.data(), 1, MPI_INT, comm),
-                          "MPI_Allgather"));
+    const auto first_of = GRADCOLL_VALUE(gathered(comm, host.ranks.front()));
     NicPlacement placement;
     std::uint32_t hosts = 0;
     for (std::size_t rank = 0; rank < first_of.size(); ++rank) {

@@ -12,18 +12,12 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/mpi/exchange.hpp"
 #include "transport/routed/routed_channel.hpp"
 #include "transport/routed/transport.hpp"
 
 namespace gradcoll {
 namespace {
-
-/// Returns the smallest of all ranks' numbers.
-Result<std::int64_t> smallest_of_all(MPI_Comm comm, std::int64_t mine) {
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT64_T, MPI_MIN, comm),
-                          "MPI_Allreduce"));
-    return mine;
-}
 
 /// Judgement is what ranks think of an offer: one rank, or all of them added up.
 struct Judgement {
@@ -36,11 +30,8 @@ struct Judgement {
 };
 
 Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
-    std::array<std::uint64_t, 4> sums = {mine.refusing, mine.one_sided, mine.missing,
-                                         mine.missing_self};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()),
-                                         MPI_UINT64_T, MPI_SUM, comm),
-                          "MPI_Allreduce"));
+    const std::array own{mine.refusing, mine.one_sided, mine.missing, mine.missing_self};
+    const auto sums = GRADCOLL_VALUE(combined(comm, MPI_SUM, own));
     return Judgement{sums[0], sums[1], sums[2], sums[3]};
 }
 
@@ -129,7 +120,7 @@ class Offers {
         for (int peer = rank_count_; peer-- > 0;)
             if (peer != rank_ && wanted_[static_cast<std::size_t>(peer)])
                 pair = std::int64_t{rank_} * rank_count_ + peer;
-        pair = GRADCOLL_VALUE(smallest_of_all(comm_, pair));
+        pair = GRADCOLL_VALUE(combined(comm_, MPI_MIN, pair));
         return {Code::invalid_argument,
                 fmt::format("GC_TRANSPORTS={}: no way leads from rank {} to rank {}; all ranks "
                             "must reach each other, as they do by {}",
@@ -138,11 +129,9 @@ class Offers {
     }
 
     Result<std::unique_ptr<Channel>> channel() && {
-        std::int64_t limit = std::numeric_limits<int>::max();
-        for (const PartialChannel& way : ways_)
-            limit = std::min<std::int64_t>(limit, way.channel->tag_limit());
-        limit = GRADCOLL_VALUE(smallest_of_all(comm_, limit));
-        const auto tag_limit = static_cast<int>(limit);
+        int limit = std::numeric_limits<int>::max();
+        for (const PartialChannel& way : ways_) limit = std::min(limit, way.channel->tag_limit());
+        const int tag_limit = GRADCOLL_VALUE(combined(comm_, MPI_MIN, limit));
         std::vector<PartialChannel> ways = ways_in_use(std::move(ways_), rank_count_);
         if (rank_ == 0 && rank_count_ > 1) log_ways(ways, rank_, rank_count_);
         if (ways.size() == 1 && stands_alone(ways.front(), tag_limit))
@@ -184,7 +173,8 @@ class Offers {
     Status tell_refusal(const Transport& row, const Status& mine,
                         const ChannelOptions& options) const {
         static std::atomic<bool> is_told{false};
-        const auto teller = GRADCOLL_VALUE(smallest_of_all(comm_, mine.ok() ? rank_count_ : rank_));
+        const int own = mine.ok() ? rank_count_ : rank_;
+        const int teller = GRADCOLL_VALUE(combined(comm_, MPI_MIN, own));
         if (teller != rank_) return {};
         const bool warns = !options.transports.allows_all() && !is_told.exchange(true);
         log(warns ? LogLevel::warn : LogLevel::info, "messages do not go by {}: {}", row.name,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mpi/exchange.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_channel.hpp"
 
@@ -28,24 +29,6 @@ struct Secret {
     std::uint64_t value = 0;
 };
 
-/// Returns the lowest answer of all ranks of the host.
-Result<bool> all_say(const HostComm& host, bool mine) {
-    int answer = mine ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, host.comm.handle),
-                 "MPI_Allreduce"));
-    return answer == 1;
-}
-
-/// Collects the secrets of all ranks of the host.
-Result<std::vector<Secret>> secrets_of(const HostComm& host, const Secret& mine) {
-    std::vector<Secret> all(static_cast<std::size_t>(host.size));
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
-                                         MPI_BYTE, host.comm.handle),
-                          "MPI_Allgather"));
-    return all;
-}
-
 /// Returns who may be read, if every rank can read its neighbour: the number tells that it is the
 /// right process. Collective over the host; numbers stay where they are meanwhile.
 Result<PeerMemory> probe_reading(const HostComm& host, const std::vector<Secret>& all,
@@ -54,8 +37,8 @@ Result<PeerMemory> probe_reading(const HostComm& host, const std::vector<Secret>
     std::uint64_t found = ~next.value;
     const ssize_t count =
         read_process(static_cast<pid_t>(next.process), next.address, &found, sizeof found);
-    const auto permitted =
-        GRADCOLL_VALUE(all_say(host, count == sizeof found && found == next.value));
+    const bool is_it = count == sizeof found && found == next.value;
+    const bool permitted = GRADCOLL_VALUE(all_ranks(host.comm.handle, is_it));
     PeerMemory memory;
     memory.least_bytes = least_read_bytes;
     if (!permitted) return memory;
@@ -165,7 +148,8 @@ Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& prop
     if (traffic != nullptr && traffic->rank() == host.rank && traffic->rank_count() == host.size)
         channel = std::make_unique<ShmChannel>(traffic, static_cast<std::uint16_t>(proposal.group));
     // This also tells everybody that all have made it, before anybody sends.
-    if (!GRADCOLL_VALUE(all_say(host, channel != nullptr))) channel.reset();
+    const bool all_have = GRADCOLL_VALUE(all_ranks(host.comm.handle, channel != nullptr));
+    if (!all_have) channel.reset();
     return channel;
 }
 
@@ -173,14 +157,13 @@ Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& prop
 
 Result<std::unique_ptr<Channel>> meet(const HostComm& host, const MeetingChoice& choice) {
     const std::uint64_t number = random_number();
-    const auto secrets = GRADCOLL_VALUE(
-        secrets_of(host, {getpid(), reinterpret_cast<std::uintptr_t>(&number), number}));
+    const Secret own{getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
+    const auto secrets = GRADCOLL_VALUE(gathered(host.comm.handle, own));
     MeetingKey key{{}, host.ranks, choice};
     for (const Secret& secret : secrets) key.processes.push_back(secret.process);
     Proposal proposal;
     if (host.rank == 0) proposal = meetings().propose(key);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, host.comm.handle),
-                          "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(host.comm.handle, proposal));
     if (proposal.meeting != 0)
         if (auto channel = GRADCOLL_VALUE(join(host, proposal)); channel != nullptr) return channel;
     const auto traffic = GRADCOLL_VALUE(new_meeting(host, secrets, choice));

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/mpi/exchange.hpp"
 
 namespace gradcoll {
 namespace {
@@ -89,10 +90,8 @@ Result<std::byte*> map(const Descriptor& file, std::size_t size_bytes, std::size
 
 /// Returns ok on all ranks, or on none: a rank that is well names nobody else's reason.
 Status agreed(MPI_Comm comm, const Status& mine) {
-    int good = mine.ok() ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce"));
-    if (good != 0 || !mine.ok()) return mine;
+    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
+    if (all_good || !mine.ok()) return mine;
     return Status(Code::io, "shared segment: another rank of the host could not map it");
 }
 
@@ -109,7 +108,7 @@ Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm, std::s
     Address address;
     if (rank == 0 && file.ok())
         if (const auto made = address_of(*file, size_bytes); made.ok()) address = *made;
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, address));
     if (rank != 0) file = open_at(address);
     Result<std::byte*> data =
         file.ok()

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/mpi/exchange.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -70,10 +72,8 @@ struct Proposal {
 /// Returns whether all ranks have the engine, and all of them in the same state.
 Result<bool> is_alike_everywhere(MPI_Comm comm, const HostMemory* engine) {
     const std::uint64_t state = engine != nullptr ? engine->state() : 0;
-    std::array<std::uint64_t, 3> least{engine != nullptr ? 1U : 0U, state, ~state};
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allreduce(MPI_IN_PLACE, least.data(), least.size(), MPI_UINT64_T, MPI_MIN, comm),
-        "MPI_Allreduce"));
+    const std::array<std::uint64_t, 3> mine{engine != nullptr ? 1U : 0U, state, ~state};
+    const auto least = GRADCOLL_VALUE(combined(comm, MPI_MIN, mine));
     return least[0] != 0 && least[1] == ~least[2];
 }
 
@@ -93,8 +93,7 @@ Result<PooledHostMemory> host_memory_for(const CommIdentity& comm, const OneHost
         engine = pool().take(key);
         proposal = {engine ? engine.get_deleter().number : 0, pool().next_number()};
     }
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm.private_comm()),
-                          "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm.private_comm(), proposal));
     if (proposal.found != 0) {
         if (comm.rank() != 0) engine = pool().take(key, proposal.found);
         const auto alike = is_alike_everywhere(comm.private_comm(), engine.get());

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/mpi/exchange.hpp"
 #include "topology/bytes.hpp"
 
 namespace gradcoll {
@@ -18,7 +19,7 @@ constexpr std::int64_t most_mpi_bytes = std::numeric_limits<int>::max();  // MPI
 
 /// Lets all ranks know whether rank 0's `bytes` can be counted by MPI.
 Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
+    GRADCOLL_TRY(broadcast(comm, bytes));
     if (bytes >= 0 && bytes <= most_mpi_bytes) return {};
     return {Code::unsupported, fmt::format("{} bytes are too many to send at once", bytes)};
 }
@@ -87,7 +88,7 @@ Status find_first_on_host(MPI_Comm comm, int rank, std::uint32_t& first) {
         PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host.handle),
         "MPI_Comm_split_type"));
     first = static_cast<std::uint32_t>(rank);  // rank 0 there is the lowest: its value is the one
-    return from_mpi(PMPI_Bcast(&first, 1, MPI_UINT32_T, 0, host.handle), "MPI_Bcast");
+    return broadcast(host.handle, first);
 }
 
 Status find_world_ranks(MPI_Comm comm, const std::vector<int>& ranks, std::vector<int>& world) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/mpi/exchange.hpp"
 #include "base/options.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/cluster/exchange.hpp"
@@ -80,7 +81,7 @@ class Discovery {
         GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size"));
         Status trouble = rank_ == 0 ? read_sources(written) : Status();
         Work work{needs_.reports, needs_.measurement};
-        GRADCOLL_TRY(from_mpi(PMPI_Bcast(&work, sizeof work, MPI_BYTE, 0, comm_), "MPI_Bcast"));
+        GRADCOLL_TRY(broadcast(comm_, work));
         if (work.reports != Reports::none) GRADCOLL_TRY(learn_hosts(work.reports, trouble));
         if (work.measure) GRADCOLL_TRY(measure());
         std::string answer;
