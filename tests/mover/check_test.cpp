@@ -7,6 +7,7 @@
 #include "mover/check/check.hpp"
 #include "mover/mutations.hpp"
 #include "mover/plan/planner.hpp"
+#include "mover/random_steps.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -40,7 +41,7 @@ Planned next_plan(std::uint64_t& seed) {
 TEST(Check, FortyThousandPlansWithOneChangeAreRefused) {
     std::map<std::string_view, int> refused;
     int count = 0;
-    for (std::uint64_t seed = 0; count < 40'000;) {
+    for (std::uint64_t seed = 0; count < cases(40'000);) {
         const Planned planned = next_plan(seed);
         const Subject subject{planned.program, planned.rooms, planned.plan};
         ASSERT_TRUE(check_plan(planned.program, planned.rooms, planned.plan).ok());
@@ -57,12 +58,12 @@ TEST(Check, FortyThousandPlansWithOneChangeAreRefused) {
         }
     }
     for (const Mutation& mutation : mutations())
-        EXPECT_GT(refused[mutation.name], 50) << mutation.name;
+        EXPECT_GT(refused[mutation.name], cases(50)) << mutation.name;
 }
 
 TEST(Check, EveryPrefetchOneTickLaterThanItsSlackIsRefused) {
     int count = 0;
-    for (std::uint64_t seed = 0; count < 10'000;) {
+    for (std::uint64_t seed = 0; count < cases(10'000);) {
         const Planned planned = next_plan(seed);
         for (std::size_t r = 0; r < planned.plan.ranks.size(); ++r)
             for (std::size_t m = 0; m < planned.plan.ranks[r].moves.size(); ++m, ++count) {

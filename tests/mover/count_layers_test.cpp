@@ -91,8 +91,8 @@ TEST(CountLayers, DeepSpeedMovesInputsOfRecomputedLayers) {
 
 TEST(CountLayers, PlansOfAllRulesAreRightAndTheBestCountIsNoWorseThanAnyOther) {
     int compared = 0, moved = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        Chance chance(seed);
+    for (int seed = 0; seed < cases(400); ++seed) {
+        Chance chance(static_cast<std::uint64_t>(seed));
         const Description description = random_description(chance);
         const auto program = program_of(description);
         ASSERT_TRUE(program.ok()) << program.status().message();
@@ -118,15 +118,15 @@ TEST(CountLayers, PlansOfAllRulesAreRightAndTheBestCountIsNoWorseThanAnyOther) {
             }
         }
     }
-    EXPECT_GT(compared, 300);
-    EXPECT_GT(moved, 1000);
+    EXPECT_GT(compared, cases(300));
+    EXPECT_GT(moved, cases(1000));
 }
 
 TEST(CountLayers, OursNeverNeedsMoreMemory) {
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
     int less = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        Chance chance(seed);
+    for (int seed = 0; seed < cases(400); ++seed) {
+        Chance chance(static_cast<std::uint64_t>(seed));
         const Description description = random_description(chance);
         const auto program = program_of(description);
         ASSERT_TRUE(program.ok()) << program.status().message();
@@ -144,7 +144,7 @@ TEST(CountLayers, OursNeverNeedsMoreMemory) {
             }
         }
     }
-    EXPECT_GT(less, 400);
+    EXPECT_GT(less, cases(400));
 }
 
 }  // namespace

@@ -3,13 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <random>
+#include <string_view>
 
 #include "mover/analysis/build.hpp"
 
 namespace gradcoll::mover {
 
 using Chance = std::mt19937_64;
+
+/// Returns how many of a test's random cases are tried: all, or a quarter with GRADCOLL_CASES=few.
+inline int cases(int all) {
+    const char* said = std::getenv("GRADCOLL_CASES");
+    return said && std::string_view(said) == "few" ? all / 4 : all;
+}
 
 inline std::int64_t from_to(Chance& chance, std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(chance);

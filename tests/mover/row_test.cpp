@@ -139,7 +139,7 @@ std::vector<RankChoice> some_choice(const Planned& planned, Chance& chance) {
 
 TEST(Row, StepsAreShortestAndRightInTenThousandByChance) {
     int compared = 0, late = 0, ahead = 0;
-    for (std::uint64_t seed = 0; compared < 10'000; ++seed) {
+    for (std::uint64_t seed = 0; compared < cases(10'000); ++seed) {
         Chance chance(seed);
         const Planned planned = some_step(chance);
         const auto choices = some_choice(planned, chance);
@@ -166,8 +166,9 @@ TEST(Row, StepsAreShortestAndRightInTenThousandByChance) {
         ASSERT_TRUE(right.ok()) << "seed " << seed << ": " << right.message();
         ++compared;
     }
-    EXPECT_GT(late, 1'000) << "a move under way when the step ends makes steps in a row shorter";
-    EXPECT_GT(ahead, 100);
+    EXPECT_GT(late, cases(1'000))
+        << "a move under way when the step ends makes steps in a row shorter";
+    EXPECT_GT(ahead, cases(100));
 }
 
 /// Fills what an operator makes, and all that stays in each step anew, and checks what it finds.
