@@ -1,6 +1,7 @@
 #include "comm/comm_watch.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -26,14 +27,6 @@ struct Notice {
 constexpr int least_tag_limit = (1 << 20) - 1;
 constexpr std::uint64_t notice_magic = 0x6874'6165'6463'6367;
 
-/// Returns "rank 3 has died", or "ranks 3, 5 have died"; empty if there are none.
-std::string have_died(const std::vector<int>& ranks) {
-    if (ranks.empty()) return {};
-    const bool is_one = ranks.size() == 1;
-    return fmt::format("{} {} {} died", is_one ? "rank" : "ranks", fmt::join(ranks, ", "),
-                       is_one ? "has" : "have");
-}
-
 /// Returns the ranks of the communicator whose processes have failed, as far as an MPI library with
 /// ULFM tells.
 std::vector<int> failed_as_mpi_says(MPI_Comm comm) {
@@ -49,6 +42,20 @@ std::vector<int> failed_as_mpi_says(MPI_Comm comm) {
     std::erase(ranks, MPI_UNDEFINED);
     std::sort(ranks.begin(), ranks.end());
     return ranks;
+}
+
+/// Returns the same, and waits a little for it: where another rank has revoked the communicator
+/// this one may hear of that before it hears who has died.
+std::vector<int> await_failed(MPI_Comm comm) {
+    constexpr int tries = 100;
+    std::vector<int> failed = failed_as_mpi_says(comm);
+    for (int i = 0; i < tries && failed.empty(); ++i) {
+        int found = 0;
+        usleep(1000);
+        PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &found, MPI_STATUS_IGNORE);  // lets MPI go on
+        failed = failed_as_mpi_says(comm);
+    }
+    return failed;
 }
 
 }  // namespace
@@ -91,6 +98,14 @@ bool CommWatch::may_call_mpi() const {
     int is_main = 0;
     if (notice_tag_ == 0) return false;
     return all_threads_may_call_ || (PMPI_Is_thread_main(&is_main) == MPI_SUCCESS && is_main != 0);
+}
+
+/// Returns "rank 3 has died", or "ranks 3, 5 have died", with their numbers in the job.
+std::string CommWatch::have_died(std::vector<int> ranks) const {
+    for (int& rank : ranks) rank = in_job(rank);
+    const bool is_one = ranks.size() == 1;
+    return fmt::format("{} {} {} died", is_one ? "rank" : "ranks", fmt::join(ranks, ", "),
+                       is_one ? "has" : "have");
 }
 
 /// Returns which ranks have died that nobody has told of.
@@ -149,7 +164,7 @@ void CommWatch::hear() {
     if (code != MPI_SUCCESS) {
         const Status failure = from_mpi(code, "MPI_Iprobe");
         if (failure.code() != Code::peer_died) return;
-        std::vector<int> dead = failed_as_mpi_says(comm_);
+        std::vector<int> dead = has_fault() ? failed_as_mpi_says(comm_) : await_failed(comm_);
         std::erase_if(dead, [this](int rank) { return knows_of(rank); });
         if (!dead.empty())
             note(dead, have_died(dead) + ", as the MPI library says");
@@ -164,9 +179,11 @@ void CommWatch::hear() {
     if (PMPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag_, comm_,
                   &status) != MPI_SUCCESS)
         return;
-    if (bytes != sizeof notice || notice.magic != notice_magic || notice.dead_rank < 0) return;
-    note(notice.dead_rank, fmt::format("rank {} has died, as rank {} of its host says",
-                                       notice.dead_rank, status.MPI_SOURCE));
+    if (bytes != sizeof notice || notice.magic != notice_magic || notice.dead_rank < 0 ||
+        notice.dead_rank >= rank_count_)
+        return;
+    note(notice.dead_rank, fmt::format("{}, as rank {} of its host says",
+                                       have_died({notice.dead_rank}), in_job(status.MPI_SOURCE)));
 }
 
 }  // namespace gradcoll

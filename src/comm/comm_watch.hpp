@@ -32,6 +32,7 @@ class CommWatch final : public PeerWatch {
     std::vector<int> look_at_processes();
     void tell_others(int dead);
     void hear();
+    std::string have_died(std::vector<int> ranks) const;
     bool may_call_mpi() const;
 
     MPI_Comm comm_;

@@ -67,7 +67,8 @@ void MessageBallots::lose(int rank) {
     receive.is_over = true;
     peers_->look();
     if (!peers_->knows_of(rank))
-        peers_->note(rank, fmt::format("rank {} has died, as the MPI library says", rank));
+        peers_->note(
+            rank, fmt::format("rank {} has died, as the MPI library says", peers_->in_job(rank)));
     flood_.note_death(rank);
 }
 

@@ -296,7 +296,7 @@ std::string ChunkWindow::waits_at(const std::function<int(int rank)>& name) cons
     std::vector<const Step*> awaited;
     for (const ChunkRun& run : runs_) run.add_awaited(awaited);
     std::set<int> ranks;
-    for (const Step* const step : awaited) ranks.insert(name ? name(step->peer) : step->peer);
+    for (const Step* const step : awaited) ranks.insert(name(step->peer));
     if (!ranks.empty())
         return fmt::format("level {}, from {}", awaited.front()->level,
                            ranks_text(std::vector(ranks.begin(), ranks.end())));

@@ -55,8 +55,8 @@ class ChunkWindow {
     /// Stops waiting for what has not come by now, in an operation that has failed. What is left to
     /// be said to others is sent in later turns. Must not be called where a device takes part.
     void give_up();
-    /// Returns what the operation waits for, for people: "level 1, from rank 3". A rank is called
-    /// what `name` returns, itself if that is empty.
+    /// Returns what the operation waits for, for people: "level 1, from rank 3". `name` returns
+    /// what a rank is called.
     std::string waits_at(const std::function<int(int rank)>& name) const;
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();

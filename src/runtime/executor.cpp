@@ -262,8 +262,7 @@ std::string Executor::Impl::awaited() const {
 Result<Progress> Executor::Impl::give_up_after_death() {
     const PeerWatch& peers = *options.peers;
     const bool is_last = operation.given_up || options.device != nullptr;
-    operation.fail(peers.fault(fmt::format("for messages over the tree, {}", window->waits_at({}))),
-                   {peers.dead_rank(), Code::peer_died});
+    operation.fail(peers.fault(awaited()), {peers.dead_rank(), Code::peer_died});
     slow = {};
     if (is_last) {
         abandon(peers.fault());

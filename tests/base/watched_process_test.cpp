@@ -6,7 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "base/child_process.hpp"
 
 namespace gradcoll {
 namespace {
@@ -20,32 +21,6 @@ bool ends_in_time(const WatchedProcess& process) {
     pollfd look{process.descriptor(), POLLIN, 0};
     return poll(&look, 1, 10'000) == 1;
 }
-
-/// A Child says its name, and goes on until it is killed.
-struct Child {
-    Child() {
-        int ends[2];
-        if (pipe(ends) != 0) return;
-        number = fork();
-        if (number == 0) {
-            name = this_process_name();
-            if (write(ends[1], &name, sizeof name) != sizeof name) _exit(1);
-            for (;;) pause();
-        }
-        EXPECT_EQ(read(ends[0], &name, sizeof name), ssize_t{sizeof name});
-        close(ends[0]);
-        close(ends[1]);
-    }
-    ~Child() {
-        kill(number, SIGKILL);
-        waitpid(number, nullptr, 0);
-    }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-
-    pid_t number = -1;
-    ProcessName name;
-};
 
 TEST(WatchedProcess, EndIsNoticedBeforeAnybodyHasWaitedForIt) {
     const Child child;

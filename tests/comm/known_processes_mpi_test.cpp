@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/child_process.hpp"
+#include "comm/comm_watch.hpp"
 #include "comm/identified_comm.hpp"
 
 namespace gradcoll::test {
@@ -44,6 +46,22 @@ TEST(KnownProcesses, AreUnknownIfOneOfThemHasForgotten) {
     if (rank_of(MPI_COMM_WORLD) != 0) identity.remember_agreed(some_tuning(), false);
     EXPECT_EQ(again.identity().known() != nullptr, rank_of(MPI_COMM_WORLD) >= ranks_of_half);
     EXPECT_EQ(again.identity().is_one_host(), half.identity().is_one_host());
+}
+
+/// Waits are told of with the same numbers.
+TEST(CommWatch, NamesWhoHasDiedAsTheJobDoes) {
+    const Child child;
+    IdentifiedComm comm;
+    CommWatch watch(comm.identity().private_comm(), 0, {this_process_name(), child.name});
+    if (!watch.sees_all()) GTEST_SKIP() << "no pidfd here";
+    watch.be_called("pair", {4, 7});
+    watch.look();
+    EXPECT_FALSE(watch.has_fault());
+    kill(child.number, SIGKILL);
+    while (!watch.has_died(1)) usleep(1000);
+    watch.look();
+    EXPECT_EQ(watch.dead_rank(), 1);
+    EXPECT_EQ(watch.fault().message().rfind("rank 7 has died; ", 0), 0U) << watch.fault().message();
 }
 
 /// Fails with four ranks on fewer than four cores if a communicator counts only its own ranks.
