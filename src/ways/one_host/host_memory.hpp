@@ -89,8 +89,10 @@ class HostMemory final : private Awaited {
         peers_.reset();
         group_.heed(nullptr);
     }
-    /// Returns whether the memory is of no more use, because a rank has died.
+    /// Returns whether a call was given up here, because a rank had died.
     bool is_broken() const { return group_.has_waited_in_vain(); }
+    /// Returns whether a rank is known to be dead: then the memory is of no more use.
+    bool has_dead_peer() const { return peers_ != nullptr && peers_->has_fault(); }
     /// Sets another thing that goes on while calls wait; null: nothing any more.
     void go_on_beside(Waiter::Progress beside, void* context) {
         beside_ = beside;
@@ -155,7 +157,6 @@ class HostMemory final : private Awaited {
         return run_waited(allreduce_, empty_call(signature));
     }
     std::string awaited_of(int rank) const override;
-    bool has_dead_peer() const { return peers_ != nullptr && peers_->has_fault(); }
     Status death() const { return peers_->fault("in the memory of its host"); }
     /// Runs a call that is waited for.
     template <class Kind, class CallOfKind>

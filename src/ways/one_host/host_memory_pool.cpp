@@ -81,8 +81,9 @@ Result<bool> is_alike_everywhere(MPI_Comm comm, const HostMemory* engine) {
 
 void HostMemoryReturn::operator()(HostMemory* engine) const {
     std::unique_ptr<HostMemory> ended(engine);
+    const bool is_of_no_use = ended->is_broken() || ended->has_dead_peer();
     ended->serve_nobody();
-    if (!key.world_ranks.empty() && !ended->is_broken()) pool().put(std::move(ended), *this);
+    if (!key.world_ranks.empty() && !is_of_no_use) pool().put(std::move(ended), *this);
 }
 
 Result<PooledHostMemory> host_memory_for(const CommIdentity& comm, const OneHostChoices& choices) {

@@ -40,6 +40,19 @@ int mapped_segments() {
     return count;
 }
 
+/// No call of the memory waits for the rank that dies.
+TEST(HostMemoryPool, WhatADeadRankHadAPartInIsDropped) {
+    const int before = mapped_segments();
+    {
+        IdentifiedComm comm;
+        const PooledHostMemory engine = engine_of(comm, 50);
+        EXPECT_TRUE(pass_barrier(*engine).ok());
+        EXPECT_GT(mapped_segments(), before);
+        comm.identity().watch()->note(0, "rank 0 has died");
+    }
+    EXPECT_EQ(mapped_segments(), before);
+}
+
 TEST(HostMemoryPool, CommunicatorsFollowEachOther) {
     std::uint64_t state = 0;
     for (int i = 0; i < 20; ++i) {
