@@ -94,10 +94,30 @@ void take_after(MPI_Comm comm, MPI_Comm old) {
     PMPI_Errhandler_free(&handler);
 }
 
-/// Attaches the new communicator if all its ranks had the old one attached.
-Status attach_after(MPI_Comm comm, const CommContext* old) {
-    const bool all_have = GRADCOLL_VALUE(all_ranks(comm, old != nullptr));
-    return all_have ? attach_like(comm, *old) : Status();
+/// Leaves of the flag what those of all ranks that live have in common, whoever dies meanwhile.
+/// Returns peer_died where this rank was told of a death, which others may not have been.
+Status agree(MPI_Comm comm, int& flag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    GRADCOLL_TRY(from_mpi(ulfm().iagree(comm, &flag, &request), "MPIX_Comm_iagree"));
+    return from_mpi(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPIX_Comm_iagree");
+}
+
+/// Makes a communicator of the ranks that live, and leaves of the flag what those of all of these
+/// have in common. Where one dies meanwhile all others begin again. When this returns, no rank is
+/// inside MPIX_Comm_shrink any more: Open MPI 5.0.11 crashes there if another revokes what is made.
+Result<MPI_Comm> rest_of(MPI_Comm comm, int& flag) {
+    const int mine = flag;
+    for (int may_die = rank_count_of(comm); may_die > 0; --may_die) {
+        MPI_Comm made = MPI_COMM_NULL;
+        GRADCOLL_TRY(from_mpi(ulfm().shrink(comm, &made), "MPIX_Comm_shrink"));
+        PMPI_Comm_set_errhandler(made, errors_return());
+        flag = mine;
+        int all_live = agree(made, flag).ok() ? 1 : 0;
+        (void)agree(made, all_live);
+        if (all_live != 0) return made;
+        PMPI_Comm_free(&made);
+    }
+    return Status(Code::peer_died, "ranks die whenever a communicator of the others is made");
 }
 
 Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
@@ -114,10 +134,10 @@ Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
     const auto old = GRADCOLL_VALUE(attached_context(comm));
     retire_engines_of_the_dead();
     revoke(comm, old.get());
-    MPI_Comm made = MPI_COMM_NULL;
-    GRADCOLL_TRY(from_mpi(ulfm().shrink(comm, &made), "MPIX_Comm_shrink"));
-    PMPI_Comm_set_errhandler(made, errors_return());
-    if (const Status attached = attach_after(made, old.get()); !attached.ok()) {
+    int all_had_attached = old != nullptr ? 1 : 0;
+    MPI_Comm made = GRADCOLL_VALUE(rest_of(comm, all_had_attached));
+    const Status attached = all_had_attached != 0 ? attach_like(made, *old) : Status();
+    if (!attached.ok()) {
         ulfm().revoke(made);
         PMPI_Comm_free(&made);
         return attached;
