@@ -8,15 +8,16 @@
 
 namespace gradcoll {
 
-/// Tries ways only if the library chooses both the tree and the way. Rank 0 tells the others what
-/// it has kept.
+/// Tries ways only if the library chooses both the tree and the way, and not where survivors agree
+/// on sums, as the MPI library's have no votes. Rank 0 tells the others what it has kept.
 Status CommContext::begin_trials() {
     const Settings& settings = settings_.current();
     trials_.stop();
     zip_trials_.stop();
     if (keeps_plans_ || settings_.text()[OptionId::topology] != "auto" ||
-        settings.tune == Tune::off || settings.anywhere || settings.check_sums ||
-        settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
+        settings.tune == Tune::off || settings.fault == Fault::survive || settings.anywhere ||
+        settings.check_sums || settings.chooses_plan() || identity_.is_one_host() ||
+        devices_.any_in_use())
         return {};
     TriedWays known{};
     if (identity_.rank() == 0) known = remembered_ways(tree_->tree);

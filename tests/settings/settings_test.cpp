@@ -44,6 +44,21 @@ TEST(Settings, ChecksAreALevelOrOfSumsOrBoth) {
             << bad;
 }
 
+TEST(Settings, WhereSurvivorsAgreeNothingIsLearntButWhatIsKeptIsUsed) {
+    const auto read = [](const char* tune, const char* fault, const char* reproducible) {
+        SettingsText text = SettingsText::defaults();
+        text.set(OptionId::tune, tune);
+        text.set(OptionId::fault, fault);
+        text.set(OptionId::reproducible, reproducible);
+        return Settings::parse(text).value().tune;
+    };
+    EXPECT_EQ(read("online", "report", "off"), Tune::online);
+    EXPECT_EQ(read("online", "survive", "off"), Tune::cache);
+    EXPECT_EQ(read("cache", "survive", "off"), Tune::cache);
+    EXPECT_EQ(read("off", "survive", "off"), Tune::off);
+    EXPECT_EQ(read("online", "survive", "on"), Tune::off);
+}
+
 TEST(Settings, LevelCodecsRepeatTheLast) {
     SettingsText text = SettingsText::defaults();
     ASSERT_TRUE(text.say(OptionId::codec, "exact, 2:4").ok());

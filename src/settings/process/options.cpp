@@ -56,8 +56,8 @@ OptionInfo fault_option_row() {
             .allowed = "report, survive",
             .help =
                 "what a sum is to ranks that outlive another; report: an error for those who "
-                "wait in vain; survive: the same answer for all of them, made or not made, and the "
-                "MPI library's way is not tried"};
+                "wait in vain; survive: the same answer for all of them, made or not made, and "
+                "GC_TUNE=online is cache"};
 }
 
 OptionInfo fault_seconds_option_row() {

@@ -21,15 +21,16 @@ Status read_check(std::string_view word, Settings& out) {
 
 }  // namespace
 
-/// Reads gc_fault. The row comes after gc_tune, which it overrules: there are no votes on sums that
-/// the MPI library makes when its way is tried.
+/// Reads gc_fault. The row comes after gc_tune, which it overrules: while a job learns, ranks
+/// compare times by calls of the MPI library, and some sums are made by it, without a vote.
 SettingRow fault_setting_row() {
     return {.read =
                 [](std::string_view text, Settings& out) {
                     constexpr std::string_view names[] = {"report", "survive"};
                     GRADCOLL_TRY(take(
                         out.fault, one_of<Fault>(text, names, info_of(OptionId::fault).allowed)));
-                    if (out.fault == Fault::survive) out.tune = Tune::off;
+                    if (out.fault == Fault::survive && out.tune == Tune::online)
+                        out.tune = Tune::cache;
                     return Status();
                 },
             .shapes_calls = false};
