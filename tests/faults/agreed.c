@@ -20,7 +20,7 @@
 #include "at_time.h"
 
 enum { window = 4 }; /* nonblocking sums under way at once */
-static int rank, ranks, count;
+static int rank, count;
 static float *in[window], *out[window];
 
 /* What a rank tells of its sums: how many were made, a hash of their bits, and how many of them are
