@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -68,8 +69,9 @@ class CallRates {
         double there = 0;
         for (std::size_t bin = 0; bin < highest_.size(); ++bin) {
             if (highest_[bin] <= 0 || other.highest_[bin] <= 0) continue;
-            here += 1 / highest_[bin];
-            there += 1 / other.highest_[bin];
+            const double bytes = std::ldexp(1, static_cast<int>(bin % sizes));
+            here += bytes / highest_[bin];
+            there += bytes / other.highest_[bin];
         }
         if (there <= 0) return {};
         return here / there;

@@ -133,6 +133,7 @@ double NetworkLearning::usual_time_ns(const LongCall& call) const {
 /// Adds a call while calls are timed. A tree that was measured from the beginning keeps its rates.
 Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const LongCall& call) {
     timed_bytes_ += static_cast<double>(wire_bytes(call));
+    if (!is_measured_) usual_.add(call);
     if (!timing_.add(wire_bytes(call), call)) return Advice::keep;
     rate_gbytes_per_s_ = GRADCOLL_VALUE(timing_.agree(comm));
     if (rate_gbytes_per_s_ <= 0) {
