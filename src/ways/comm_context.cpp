@@ -199,6 +199,7 @@ Status CommContext::add_to_learning(const LongCall& call) {
 }
 
 Status CommContext::keep_plans() {
+    if (keeps_plans_) return {};
     if (GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm())))
         GRADCOLL_TRY(take_measured());
     keeps_plans_ = true;
