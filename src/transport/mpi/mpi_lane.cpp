@@ -183,8 +183,10 @@ Result<std::size_t> MpiLane::poll(std::span<Completion> out) {
     for (std::size_t i = 0; i < finished; ++i) {
         const auto index = static_cast<std::size_t>(indices_[i]);
         // A failed request may be left allocated by the MPI library.
-        if (requests_[index] != MPI_REQUEST_NULL && peers_ != nullptr) peers_->look();
-        let_go(requests_[index]);
+        if (requests_[index] != MPI_REQUEST_NULL) {
+            if (peers_ != nullptr) peers_->look();
+            let_go(requests_[index]);
+        }
         Status status = finish_piece(index, statuses_[i], code == MPI_ERR_IN_STATUS);
         const std::uint32_t place = pieces_[index].message;
         Message& message = messages_[place];
