@@ -16,7 +16,10 @@ extern "C" {
  * the setting and the ranks. */
 
 /* Makes the communicator's state (tree, private duplicate) now, so that the first collective need
- * not. */
+ * not. Between three hosts and more whose network neither anybody has told of nor an earlier job
+ * has measured, it also measures the network now, while the ranks do nothing else: for some tenths
+ * of a second, at most for three seconds. Long calls would find out little by little. With GC_TUNE
+ * other than online, or a GC_TOPOLOGY that was set, nothing is measured. */
 int GC_Comm_attach(MPI_Comm comm);
 
 /* Makes a communicator of the ranks of `comm` that live, in their order, once another one has died.

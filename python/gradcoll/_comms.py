@@ -22,7 +22,8 @@ def version() -> Tuple[int, int, int]:
 
 
 def attach(comm: Any = None) -> None:
-    """Makes the communicator's state (tree, private duplicate) now, not in its first call. Collective."""
+    """Makes the communicator's state (tree, private duplicate) now, not in its first call, and measures a network of
+    several hosts that nobody has told of. Collective."""
     comm = comm_or_world(comm)
     call(comm, lib.GC_Comm_attach, handle(comm))
 

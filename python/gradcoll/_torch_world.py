@@ -10,7 +10,7 @@ import torch.distributed as dist
 from mpi4py import MPI
 from torch._C import _distributed_c10d as c10d
 
-from ._comms import settings_of
+from ._comms import attach, settings_of
 from ._launcher import check_ranks_of_group
 from ._torch_backend import NAME, Backend
 from ._torch_works import end_with_the_program
@@ -80,7 +80,10 @@ def _create(options: Any, _: Any = None) -> Backend:
         group = world.Get_group().Incl(members)
         comm = world.Create_group(group, zlib.crc32(name.encode()) % 32768)
         group.Free()
-    return keep(Backend(comm, options.store, name, options.timeout))
+    backend = keep(Backend(comm, options.store, name, options.timeout))
+    if not members:  # Nothing is computed yet, which would disturb the measuring of the network.
+        backend.do_beside("attach", [], lambda: attach(comm)).wait()
+    return backend
 
 
 def comm_of(group: Any = None) -> MPI.Comm:

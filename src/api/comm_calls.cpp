@@ -166,7 +166,10 @@ Status copy_out(const std::string& text, char* value, int size, int* length) {
 using namespace gradcoll;
 
 extern "C" int GC_Comm_attach(MPI_Comm comm) {
-    return at_boundary(comm, "GC_Comm_attach", [&] { return intra_context(comm).status(); });
+    return at_boundary(comm, "GC_Comm_attach", [&]() -> Status {
+        const ContextPtr context = GRADCOLL_VALUE(intra_context(comm));
+        return context->measure_network();
+    });
 }
 
 extern "C" int GC_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {

@@ -198,10 +198,18 @@ Status CommContext::add_to_learning(const LongCall& call) {
     return {};
 }
 
+/// What was measured counts as if an earlier job had: from then on calls are compared with it.
+Status CommContext::measure_network() {
+    if (std::exchange(has_measured_, true)) return {};
+    if (!GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm()))) return {};
+    GRADCOLL_TRY(take_measured());
+    begin_learning();
+    return {};
+}
+
 Status CommContext::keep_plans() {
     if (keeps_plans_) return {};
-    if (GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm())))
-        GRADCOLL_TRY(take_measured());
+    GRADCOLL_TRY(measure_network());
     keeps_plans_ = true;
     learning_.stop();
     trials_.stop();

@@ -49,9 +49,12 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Collective where has_tree() does not hold, which is the same on every rank. Errors,
     /// likewise: a tree that does not fit, those of the channel; the same again if asked again.
     Status prepare_tree();
-    /// Measures now what long calls find out little by little, and keeps plans as they are from
-    /// then on, as something depends on them: only other settings change them. There must be a
-    /// tree. Collective. Errors: those of the sources of the tree, transport.
+    /// Measures now what long calls find out little by little, for up to some seconds; a second
+    /// time it does nothing. There must be a tree. Collective. Errors: those of the sources of the
+    /// tree, transport.
+    Status measure_network();
+    /// Measures the network, and keeps plans as they are from then on, as something depends on
+    /// them: only other settings change them. Collective. Errors: those of measure_network().
     Status keep_plans();
     bool has_tree() const { return tree_ != nullptr; }
     bool tree_failed() const { return !tree_trouble_.ok(); }
@@ -207,6 +210,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CallCache known_ways_;
     CodecUses codec_uses_;
     bool keeps_plans_ = false;
+    bool has_measured_ = false;
     NetworkLearning learning_;
     WayTrials trials_;
     WayTrials zip_trials_;  ///< of calls that go our way: the other way is to pack otherwise

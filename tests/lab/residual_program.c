@@ -1,6 +1,6 @@
 /* residual_program - makes long sums or gathers in a way that finds out what the network looks
  * like; rank 0 prints the tree that they went over in the end. Exit status 1 if a result is wrong.
- * usage: residual_program vector|blocks|gathers|between */
+ * usage: residual_program vector|blocks|gathers|between|attach */
 #include <gradcoll.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -79,6 +79,14 @@ static int gather(void) {
     return wrong;
 }
 
+/* Makes one long sum after the communicator was attached by name: none before it can have told of
+ * the network. */
+static int sum_attached(void) {
+    GC_Comm_attach(MPI_COMM_WORLD);
+    GC_Allreduce(values, result, ranks * BLOCK, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    return are_wrong(0, ranks * BLOCK);
+}
+
 int main(int argc, char** argv) {
     const char* const what = argc > 1 ? argv[1] : "vector";
     MPI_Init(&argc, &argv);
@@ -90,6 +98,7 @@ int main(int argc, char** argv) {
     int wrong = strcmp(what, "gathers") == 0   ? gather()
                 : strcmp(what, "blocks") == 0  ? sum_blocks()
                 : strcmp(what, "between") == 0 ? sum_between()
+                : strcmp(what, "attach") == 0  ? sum_attached()
                                                : sum_vector();
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     char text[256];

@@ -1,5 +1,7 @@
 #include "ways/learn/network_learning.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -79,6 +81,18 @@ bool knows_switches(const Tree& tree) {
     return std::any_of(inner.begin(), inner.end(), [&](int vertex) {
         return tree.vertex(vertex).kind == VertexKind::fabric_switch;
     });
+}
+
+/// Returns which hosts hang together below which switches, with names in their order.
+std::string shape_below(const SwitchTree& tree, int at) {
+    std::vector<std::string> below;
+    for (const auto& [name, host] : tree.hosts)
+        if (host.at == at) below.push_back(name);
+    for (std::size_t id = 1; id < tree.switches.size(); ++id)
+        if (tree.switches[id].parent == at)
+            below.push_back(shape_below(tree, static_cast<int>(id)));
+    std::sort(below.begin(), below.end());
+    return fmt::format("({})", fmt::join(below, " "));
 }
 
 bool are_close(double a, double b) {
@@ -208,13 +222,17 @@ Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, 
 Result<bool> NetworkLearning::measure_now(MPI_Comm comm) {
     const bool is_open = phase_ == Phase::timing || phase_ == Phase::measuring;
     if (!is_open || is_measured_ || hosts_.empty()) return false;
-    while (static_cast<double>(spent_.ns) < most_at_once_ns && disturbed_ < most_disturbed) {
+    std::vector<std::string> found;
+    while (static_cast<double>(spent_.ns) < most_at_once_ns) {
         auto tree = GRADCOLL_VALUE(measure_slice(comm, at_once_slice_ns));
         if (!tree) continue;
+        std::string shape = shape_below(*tree, 0);
         measured_ = std::move(*tree);
-        return true;
+        if (std::find(found.begin(), found.end(), shape) != found.end()) return true;
+        found.push_back(std::move(shape));
     }
-    return false;
+    disturbed_ = 0;
+    return found.size() == 1;
 }
 
 void NetworkLearning::took(bool is_another) {

@@ -38,9 +38,10 @@ class NetworkLearning {
     /// Returns whether the tree stays, but for times or rates that change.
     bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 
-    /// Measures all at once, for a caller that keeps the tree that follows; then things are as
-    /// after look_again. Returns false, on all ranks alike, if there is nothing to find out, if it
-    /// takes seconds, or if hosts are too busy. Collective. Errors: transport.
+    /// Measures all at once, until two measurements give the same switches, as nothing is compared
+    /// with the tree that follows; then things are as after look_again. Returns false, on all ranks
+    /// alike, if there is nothing to find out, if hosts are too busy for seconds, or if all
+    /// measurements of that time differ. Collective. Errors: transport.
     Result<bool> measure_now(MPI_Comm comm);
 
     /// An Advice says what the communicator should do about its tree. It is the same on all ranks.
