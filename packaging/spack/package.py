@@ -1,5 +1,5 @@
-"""Gradcoll for Spack. It is in no repository of Spack's: put this folder into one of yours as packages/gradcoll, and build
-from a checkout with `spack dev-build gradcoll@0.1.0` in it."""
+"""Gradcoll for Spack, which has not been built with it yet. It is in no repository of Spack's: put this folder into one of
+yours as packages/gradcoll, and build from a checkout with `spack dev-build gradcoll@0.1.0` in it."""
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
@@ -26,7 +26,6 @@ class Gradcoll(CMakePackage, CudaPackage):
     depends_on("cli11")
     depends_on("pugixml")
     depends_on("yaml-cpp")
-    depends_on("zlib-api")
     depends_on("zstd")
     depends_on("lz4")
     depends_on("isa-l")
