@@ -144,15 +144,23 @@ static void pair_types(size_t count) {
     PAIRS(MPI_LONG_DOUBLE_INT, long double);
 }
 
-/* Fortran's types have C handles, too. */
+/* Fortran's types have C handles, too; those by precision stay null where there is no Fortran. */
 static void fortran_types(size_t count) {
+    MPI_Datatype digits_6 = MPI_DATATYPE_NULL, digits_9 = MPI_DATATYPE_NULL;
+    MPI_Datatype pair_of_15 = MPI_DATATYPE_NULL;
+    MPI_Type_create_f90_real(6, 30, &digits_6);
+    MPI_Type_create_f90_complex(15, 300, &pair_of_15);
+    MPI_Type_create_f90_integer(9, &digits_9);
     const struct type_row rows[] = {{"MPI_INTEGER", MPI_INTEGER, 4, 4, SIGNED},
                                     {"MPI_INTEGER8", MPI_INTEGER8, 8, 8, SIGNED},
                                     {"MPI_REAL", MPI_REAL, 4, 4, FLOATING},
                                     {"MPI_DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, 8, 8, FLOATING},
                                     {"MPI_LOGICAL", MPI_LOGICAL, 4, 4, LOGICAL},
                                     {"MPI_COMPLEX", MPI_COMPLEX, 8, 8, COMPLEX},
-                                    {"MPI_DOUBLE_COMPLEX", MPI_DOUBLE_COMPLEX, 16, 16, COMPLEX}};
+                                    {"MPI_DOUBLE_COMPLEX", MPI_DOUBLE_COMPLEX, 16, 16, COMPLEX},
+                                    {"real of 6 digits", digits_6, 4, 4, FLOATING},
+                                    {"complex of 15 digits", pair_of_15, 16, 16, COMPLEX},
+                                    {"integer of 9 digits", digits_9, 4, 4, SIGNED}};
     for (size_t t = 0; t < sizeof rows / sizeof *rows; ++t) {
         if (rows[t].type == MPI_DATATYPE_NULL) continue;
         unsigned char* in = room(count * rows[t].size);
