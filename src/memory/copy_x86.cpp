@@ -11,17 +11,33 @@
 namespace gradcoll {
 namespace {
 
+/// So far ahead of its stores a copy asks for the lines that it will write.
+constexpr std::size_t claimed_ahead = 2048;
+
+/// Asks for the lines of [from, end) as one who will write them: other cores that have read them
+/// give them up meanwhile. CPUs that do not know the instruction do nothing.
+__attribute__((target("avx,prfchw"))) inline void claim(std::byte* from, std::byte* end) {
+    constexpr std::size_t line = 64;
+    for (std::byte* at = from; at < end; at += line) _m_prefetchw(at);
+}
+
 /// Copies whole groups of four vectors, from the first aligned address on, and returns how far it
-/// came.
-__attribute__((target("avx"))) std::size_t copy_groups_avx(std::byte* to, const std::byte* from,
-                                                           std::size_t size_bytes) {
+/// came. Lines of shared memory that others have read come a few at a time if stores alone ask for
+/// them.
+__attribute__((target("avx,prfchw"))) std::size_t copy_groups_avx(std::byte* to,
+                                                                  const std::byte* from,
+                                                                  std::size_t size_bytes) {
     constexpr std::size_t vector = sizeof(__m256i);
     constexpr std::size_t group = 4 * vector;
     std::size_t at = (vector - reinterpret_cast<std::uintptr_t>(to) % vector) % vector;
     std::memcpy(to, from, at);
+    std::byte* const end = to + size_bytes;
+    claim(to + at, std::min(to + at + claimed_ahead, end));
     for (; at + group <= size_bytes; at += group) {
         const auto* const in = reinterpret_cast<const __m256i*>(from + at);
         auto* const out = reinterpret_cast<__m256i*>(to + at);
+        std::byte* const ahead = to + at + claimed_ahead;
+        if (ahead + group <= end) claim(ahead, ahead + group);
         const __m256i a = _mm256_loadu_si256(in);
         const __m256i b = _mm256_loadu_si256(in + 1);
         const __m256i c = _mm256_loadu_si256(in + 2);

@@ -36,13 +36,21 @@ std::size_t flat_piece_bytes(std::size_t bytes) {
     return bytes <= (std::size_t{256} << 10) ? std::size_t{64} << 10 : most_block_bytes;
 }
 
+/// Returns the size of a block of which each of two ranks combines a half. There are two at least,
+/// so that copies are beside one another, and four of the longest are at work at a time, which
+/// leave room for inputs and results in a second-level cache.
+std::size_t most_bytes_of_two(std::size_t bytes) {
+    const std::size_t half = divided_up(bytes, std::size_t{2});
+    return std::min(rounded_up(half, std::size_t{128}), std::size_t{64} << 10);
+}
+
 }  // namespace
 
 OneHostChoices OneHostChoices::fitting(int rank_count, std::size_t bytes_a_rank) {
     OneHostChoices choices;
     choices.sizes = {usual_inline_bytes, block_bytes_within(rank_count, bytes_a_rank)};
     choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 16 << 10;
-    choices.costly_flat_max_bytes = 8 << 10;
+    choices.early_split_bytes = 8 << 10;
     choices.stream_min_bytes = 2 << 20;
     return choices;
 }
@@ -80,7 +88,7 @@ Steps OneHostAllreduce::steps_of_started() {
 }
 
 bool OneHostAllreduce::is_flat(const OneHostCall& call) const {
-    const std::size_t most = call.costly ? choices_.costly_flat_max_bytes : SIZE_MAX;
+    const std::size_t most = call.costly || are_two() ? choices_.early_split_bytes : SIZE_MAX;
     return has_flat_ranks() && call.bytes() <= std::min(most, choices_.flat_max_bytes);
 }
 
@@ -89,8 +97,14 @@ bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
            (has_flat_ranks() && bytes > choices_.flat_max_bytes);
 }
 
-bool OneHostAllreduce::wants_whole_blocks(std::size_t bytes) const {
-    return has_flat_ranks() && bytes <= choices_.flat_max_bytes;
+std::size_t OneHostAllreduce::wanted_block_bytes(std::size_t bytes) const {
+    if (are_two() && bytes > choices_.early_split_bytes) return most_bytes_of_two(bytes);
+    return has_flat_ranks() && bytes <= choices_.flat_max_bytes ? SIZE_MAX : bytes;
+}
+
+std::size_t OneHostAllreduce::split_block_bytes(std::size_t bytes) const {
+    return are_two() ? std::min(group_.block_bytes(), most_bytes_of_two(bytes))
+                     : group_.block_bytes();
 }
 
 bool OneHostAllreduce::streams(const OneHostCall& call) const {

@@ -110,11 +110,11 @@ class CallBlocks {
 /// OneHostChoices says when each way is taken. It is the same on all ranks.
 struct OneHostChoices {
     SegmentSizes sizes;
-    int flat_ranks = 8;  ///< most ranks of which everybody reads everybody
-    /// Each rank combines a share of longer vectors, if there are more than two ranks.
-    std::size_t flat_max_bytes = 0;
-    /// For costly calls this takes the place of flat_max_bytes if it is lower, for two ranks, too.
-    std::size_t costly_flat_max_bytes = SIZE_MAX;
+    int flat_ranks = 8;              ///< most ranks of which everybody reads everybody
+    std::size_t flat_max_bytes = 0;  ///< each rank combines a share of longer vectors
+    /// For costly calls, and for allreduces of two ranks, this takes the place of flat_max_bytes if
+    /// it is lower.
+    std::size_t early_split_bytes = SIZE_MAX;
     std::size_t stream_min_bytes = 0;  ///< smallest split result that goes past the caches
 
     bool operator==(const OneHostChoices&) const = default;
@@ -128,12 +128,14 @@ struct OneHostChoices {
 
 /// A OneHostAllreduce chooses one of these ways by ranks and bytes:
 /// - flat: everybody copies in all and combines all, one announcement a block; short vectors lie
-///   beside the flag. Two ranks do all sizes so: a share each would move as many bytes, and wait
-///   twice. Unless combining costs more than moving.
+///   beside the flag.
 /// - tree: for short vectors of many ranks; each inner rank combines its children's, and rank 0's
 ///   result is read by all.
 /// - split: blocks are cut in a piece for each rank, which combines it from all and offers the
-///   result to all; three blocks are under way at a time, so that waiting is hidden.
+///   result to all; three blocks are under way at a time, so that waiting is hidden. Each of two
+///   ranks puts its result where it found the other's part: that is in its cache, and the other
+///   one, who reads it there, finds it near when it writes there again
+///   (docs/decisions/056-results-in-place.md).
 /// Everybody combines in rank order (tree: by groups in rank order), so all ranks have the same
 /// bits. Source: reduce-scatter and allgather through shared memory, as in Graham and Shipman, "MPI
 /// support for multi-core architectures" (EuroPVM/MPI 2008); flags beside data and fixed slots are
@@ -157,8 +159,9 @@ class OneHostAllreduce final : public Startable {
     bool uses_blocks_if_started(std::size_t bytes) const {
         return uses_blocks(bytes) || !has_flat_ranks();
     }
-    /// Returns whether the call takes turns between places of a block, and so wants all of it.
-    bool wants_whole_blocks(std::size_t bytes) const;
+    /// Returns how large blocks such a call has use for; SIZE_MAX if it takes turns between places
+    /// of a block, and so wants all of it.
+    std::size_t wanted_block_bytes(std::size_t bytes) const;
 
   private:
     Status flat_inline(const OneHostCall& call);
@@ -181,10 +184,16 @@ class OneHostAllreduce final : public Startable {
                         PieceStores& stores);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
                        PieceStores& stores);
+    std::byte* result_of(int rank, const OneHostCall& call, const CallBlocks& blocks,
+                         std::size_t block) const;
+    void copy_result_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
+                         int rank);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    std::size_t split_block_bytes(std::size_t bytes) const;
     /// Returns whether each rank combines all.
     bool is_flat(const OneHostCall& call) const;
     bool has_flat_ranks() const { return group_.rank_count() <= choices_.flat_ranks; }
+    bool are_two() const { return group_.rank_count() == 2; }
     /// Returns whether results go past the caches.
     bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;

@@ -19,12 +19,21 @@ void OneHostAllreduce::copy_pieces_in(const OneHostCall& call, const CallBlocks&
             slot + end * call.reducer.element_bytes, stores);
 }
 
+/// Returns where the result of a rank's piece lies: of two ranks in the slot of the other one, over
+/// what that one has copied in.
+std::byte* OneHostAllreduce::result_of(int rank, const OneHostCall& call, const CallBlocks& blocks,
+                                       std::size_t block) const {
+    if (!are_two()) return group_.result_slot(rank, block);
+    return group_.block_slot(1 - rank, block) +
+           blocks.piece_begin(block, rank) * call.reducer.element_bytes;
+}
+
 void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& blocks,
                                      std::size_t block, PieceStores& stores) {
     const int mine = group_.rank();
     const std::size_t elem_bytes = call.reducer.element_bytes;
     const std::size_t begin = blocks.piece_begin(block, mine);
-    std::byte* const result = group_.result_slot(mine, block);
+    std::byte* const result = result_of(mine, call, blocks, block);
     const auto combine_stretch = [&](const std::byte* input, std::byte*, std::size_t first,
                                      std::size_t elems) {
         const std::size_t offset = (begin + first) * elem_bytes;
@@ -38,33 +47,37 @@ void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& 
     });
 }
 
-/// Copies the results out, beginning behind its own piece: so ranks do not all read from the same
-/// one at a time.
-void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
-                                        std::size_t block) {
+void OneHostAllreduce::copy_result_out(const OneHostCall& call, const CallBlocks& blocks,
+                                       std::size_t block, int rank) {
     const bool streaming = streams(call);
     const std::size_t elem_bytes = call.reducer.element_bytes;
-    for (int i = 0; i < group_.rank_count(); ++i) {
-        const int rank = (group_.rank() + i) % group_.rank_count();
-        const std::byte* const result = group_.result_slot(rank, block);
-        const auto copy_stretch = [&](const std::byte*, std::byte* output, std::size_t first,
-                                      std::size_t elems) {
-            const std::byte* const from = result + first * elem_bytes;
-            if (streaming)
-                copy_streaming(output, from, elems * elem_bytes);
-            else
-                copy_bytes(output, from, elems * elem_bytes);
-        };
-        call.for_stretches(blocks.begin(block) + blocks.piece_begin(block, rank),
-                           blocks.piece_elems(block, rank), copy_stretch);
-    }
+    const std::byte* const result = result_of(rank, call, blocks, block);
+    const auto copy_stretch = [&](const std::byte*, std::byte* output, std::size_t first,
+                                  std::size_t elems) {
+        const std::byte* const from = result + first * elem_bytes;
+        if (streaming)
+            copy_streaming(output, from, elems * elem_bytes);
+        else
+            copy_bytes(output, from, elems * elem_bytes);
+    };
+    call.for_stretches(blocks.begin(block) + blocks.piece_begin(block, rank),
+                       blocks.piece_elems(block, rank), copy_stretch);
 }
 
-/// Runs the call in turns: in turn t block t is copied in, block t-1 combined and block t-2 copied
-/// out. A block slot is written again after four turns, when all have announced that they combined
-/// from it; a result slot likewise, as a rank that copied in block t has copied out block t-3.
+/// Copies the others' results out, beginning behind its own piece: so ranks do not all read from
+/// the same one at a time.
+void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
+                                        std::size_t block) {
+    for (int i = 1; i < group_.rank_count(); ++i)
+        copy_result_out(call, blocks, block, (group_.rank() + i) % group_.rank_count());
+}
+
+/// Runs the call in turns: in turn t block t is copied in, block t-1 combined, its own piece of
+/// that copied out while it is near, and the others' pieces of block t-2. A block slot is written
+/// again after four turns, when all have announced that they combined from it; a result slot
+/// likewise, as a rank that copied in block t has copied out block t-3.
 Steps OneHostAllreduce::split(OneHostCall call) {
-    const CallBlocks blocks(call, group_.block_bytes(), group_.rank_count());
+    const CallBlocks blocks(call, split_block_bytes(call.bytes()), group_.rank_count());
     std::array<PieceStores, 3> under_way;
     const auto stores_of = [&](std::size_t block) -> PieceStores& { return under_way[block % 3]; };
     co_await blocks_free();
@@ -79,8 +92,11 @@ Steps OneHostAllreduce::split(OneHostCall call) {
             co_await all_at(steps - 1);
             if (turn == 1)
                 if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
-            combine_piece(call, blocks, turn - 1, stores_of(turn - 1));
+            PieceStores& stores = stores_of(turn - 1);
+            combine_piece(call, blocks, turn - 1, stores);
             group_.announce(steps + 2);
+            if (call.wants_result())
+                stores.timed([&] { copy_result_out(call, blocks, turn - 1, group_.rank()); });
         }
         if (turn < 2) continue;
         co_await all_at(steps);

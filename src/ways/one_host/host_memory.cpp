@@ -209,7 +209,7 @@ HostMemory::BlockUse HostMemory::block_use_of(CallKind kind, const CallShape& sh
             break;
     }
     if (!reduces_in_blocks()) return {};
-    return {bytes, allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes};
+    return {bytes, std::min(whole_blocks, allreduce_.wanted_block_bytes(bytes))};
 }
 
 Result<std::uint64_t> HostMemory::common_bits(std::uint64_t mine, const CallShape& shape) {

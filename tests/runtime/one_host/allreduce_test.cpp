@@ -218,7 +218,7 @@ TEST_P(RanksOnAHost, CostlyCallsAreSharedEarlierAndGiveTheSame) {
     const int ranks = GetParam();
     OneHostChoices choices = small_choices();
     choices.flat_max_bytes = SIZE_MAX;
-    choices.costly_flat_max_bytes = 1024;
+    choices.early_split_bytes = 1024;
     Host host(ranks, choices);
     const std::size_t lengths[] = {60, 256, 257, 5000};
     std::vector<std::vector<float>> sums;

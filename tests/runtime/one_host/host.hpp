@@ -17,13 +17,14 @@
 
 namespace gradcoll::test {
 
-/// Returns small parts, so that short vectors already take many blocks. Two ranks do all sizes
-/// flat.
+/// Returns small parts, so that short vectors already take many blocks. Two ranks reduce all sizes
+/// flat, and split all allreduces that are not short.
 inline OneHostChoices small_choices(int rank_count = 4) {
     OneHostChoices choices;
     choices.sizes = {1000, 4096};
     choices.flat_ranks = 4;
     choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 2048;
+    choices.early_split_bytes = 1000;
     choices.stream_min_bytes = 16384;
     return choices;
 }
