@@ -1,5 +1,7 @@
-/* collective_latency CALL MAX_BYTES: the time of one collective of floats, from 4 bytes on, in two
- * loops: OSU's (one call after another) and with a barrier before each call, which is not timed.
+/* collective_latency CALL BYTES...: the time of one collective of floats of each size, in three
+ * loops: OSU's (one call after another), with a barrier before each call, which is not timed, and
+ * with an input that is written anew before that, as programs do: who reads the memory of another
+ * process may else find in its own cache what it read in the call before.
  * CALL: allreduce, iallreduce (started and waited for at once), barrier (one row), bcast, reduce,
  * allgather, reduce_scatter_block; bytes are of the vector, of a block for the last two. The root
  * is rank 0. Plain MPI, so that it compiles for every library. The time of a loop is that of the
@@ -13,6 +15,7 @@
 enum { batches = 21, warm_up_calls = 200 };
 
 static float *in, *out;
+static int input_blocks = 1; /* how many blocks of so many elements the input has */
 
 static int by_value(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
@@ -75,15 +78,24 @@ static double osu_loop(int count, int calls) {
     return (MPI_Wtime() - begin) / calls;
 }
 
-static double barrier_loop(int count, int calls) {
+static double timed_after_barriers(int count, int calls, int writes) {
     double sum = 0;
     for (int i = 0; i < calls; ++i) {
+        for (int k = 0; writes && k < count * input_blocks; ++k) in[k] = (float)i;
         MPI_Barrier(MPI_COMM_WORLD);
         const double begin = MPI_Wtime();
         call(count);
         sum += MPI_Wtime() - begin;
     }
     return sum / calls;
+}
+
+static double barrier_loop(int count, int calls) {
+    return timed_after_barriers(count, calls, 0);
+}
+
+static double fresh_loop(int count, int calls) {
+    return timed_after_barriers(count, calls, 1);
 }
 
 static int most_calls_for(long bytes) {
@@ -128,9 +140,20 @@ static const struct collective* collective_named(const char* name) {
     return NULL;
 }
 
+/* Returns the largest of the sizes; 0 if there are none, or one is below 4. */
+static long most_of(char** sizes, int count) {
+    long most = 0;
+    for (int i = 0; i < count; ++i) {
+        const long bytes = atol(sizes[i]);
+        if (bytes < 4) return 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static int usage(int rank) {
     if (rank == 0) {
-        fprintf(stderr, "usage: collective_latency CALL MAX_BYTES (at least 4); CALL:");
+        fprintf(stderr, "usage: collective_latency CALL BYTES... (at least 4); CALL:");
         for (int i = 0; i < collective_count; ++i) fprintf(stderr, " %s", collectives[i].name);
         fprintf(stderr, "\n");
     }
@@ -141,20 +164,23 @@ static int usage(int rank) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const struct collective* const chosen = collective_named(argc > 1 ? argv[1] : "");
-    const long most = argc > 2 ? atol(argv[2]) : 0;
+    const long most = most_of(argv + 2, argc - 2);
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (chosen == NULL || most < 4) return usage(rank);
+    if (chosen == NULL || most == 0) return usage(rank);
     call = chosen->call;
     const size_t room = (size_t)most * (size_t)(chosen->has_blocks ? size : 1);
+    if (call == reduce_scatter_block) input_blocks = size;
     in = calloc(room, 1);
     out = calloc(room, 1);
     if (in == NULL || out == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < warm_up_calls; ++i) call(1);
-    for (long bytes = 4; bytes <= most; bytes *= 4) {
+    for (int i = 2; i < argc; ++i) {
+        const long bytes = atol(argv[i]);
         measure(bytes, "osu", osu_loop, rank);
         measure(bytes, "barrier", barrier_loop, rank);
+        measure(bytes, "fresh", fresh_loop, rank);
         if (call == barrier) break;
     }
     free(in);
