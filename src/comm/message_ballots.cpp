@@ -33,9 +33,7 @@ MessageBallots::MessageBallots(PrivateComm comm, std::shared_ptr<PeerWatch> peer
 /// died are never freed: Open MPI ends the job when a message fails whose request was.
 MessageBallots::~MessageBallots() {
     const std::uint64_t end_ns = now_ns() + patience_at_end_ns;
-    const auto is_settled = [this] {
-        return traffic_->sent.empty() && flood_.all_have_said_answer();
-    };
+    const auto is_settled = [this] { return traffic_->sent.empty() && flood_.all_have_said_all(); };
     while (!is_settled() && !peers_->has_fault() && now_ns() < end_ns) {
         for (int rank = 0; rank < rank_count_; ++rank)
             if (rank != rank_) hear(rank);

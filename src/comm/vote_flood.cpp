@@ -61,7 +61,7 @@ void VoteFlood::cast(std::uint64_t question, unsigned vote) {
 
 void VoteFlood::decide(unsigned answer) {
     answer_ = answer;
-    say(0, answer);
+    if (round_ == 0 || !says_one_thing()) say(0, answer);
 }
 
 /// Begins the next round, unless there is an answer.
@@ -95,17 +95,17 @@ void VoteFlood::take(int from, std::span<const std::uint64_t> message) {
     const auto rank = static_cast<std::size_t>(from);
     if (rank >= peers_.size() || rank == rank_ || has(dead_, rank)) return;
     auto said = understood(message);
-    if (said && said->round == 0 && said->question < most_questions)
-        peers_[rank].answers = said->question + 1;
+    if (said && (said->round == 0 || says_one_thing()) && said->question < most_questions)
+        peers_[rank].over = said->question + 1;
     const bool is_over = answer_ && said && said->question <= *question_;
     if (!said || is_over || peers_[rank].said.size() >= most_waiting) return;
     peers_[rank].said.push_back(*std::move(said));
     hear();
 }
 
-bool VoteFlood::all_have_said_answer() const {
+bool VoteFlood::all_have_said_all() const {
     for (std::size_t rank = 0; question_ && rank < peers_.size(); ++rank)
-        if (rank != rank_ && !has(dead_, rank) && peers_[rank].answers <= *question_) return false;
+        if (rank != rank_ && !has(dead_, rank) && peers_[rank].over <= *question_) return false;
     return true;
 }
 

@@ -12,8 +12,8 @@ namespace gradcoll {
 /// A VoteFlood is one rank's part in answers to one question after the other, from 0 on. In each
 /// round a rank tells all others which votes it knows and who is dead, and waits for the same of
 /// all that live. It has the answer once it knows all votes, or if all have told just what it has
-/// told itself; then it says so to all (docs/decisions/053-sums-that-survivors-agree-on.md). It is
-/// used by one thread at a time.
+/// told itself; then it says so to all, unless there is one other, who needs no more than its vote
+/// (docs/decisions/053-sums-that-survivors-agree-on.md). It is used by one thread at a time.
 class VoteFlood {
   public:
     using Message = std::vector<std::uint64_t>;
@@ -32,9 +32,8 @@ class VoteFlood {
     /// Returns what the votes on the last question that was cast have in common; nothing while that
     /// is not known.
     std::optional<unsigned> answer() const { return answer_; }
-    /// Returns whether all that live have said the answer, which is the last that they say of the
-    /// question.
-    bool all_have_said_answer() const;
+    /// Returns whether all that live have said the last that they say of the question.
+    bool all_have_said_all() const;
     /// Moves what is to be sent to all others that live, in order, to the caller.
     std::vector<Message> take_messages();
 
@@ -49,9 +48,9 @@ class VoteFlood {
         Set dead, known;
     };
     struct Peer {
-        std::vector<Said> said;     ///< messages whose turn has not come
-        bool is_heard = false;      ///< whether it was heard in this round
-        std::uint64_t answers = 0;  ///< it has said those on the questions before this one
+        std::vector<Said> said;  ///< messages whose turn has not come
+        bool is_heard = false;   ///< whether it was heard in this round
+        std::uint64_t over = 0;  ///< it has said all that it says of questions before this one
     };
 
     std::size_t sets_words() const { return (peers_.size() + 63) / 64; }
@@ -61,6 +60,9 @@ class VoteFlood {
     static void add(Set& set, std::size_t rank) { set[rank / 64] |= std::uint64_t{1} << rank % 64; }
     static void add(Set& set, const Set& others);
     std::optional<Said> understood(std::span<const std::uint64_t> message) const;
+    /// Returns whether each rank says one thing of a question: its vote, or the answer in place of
+    /// it.
+    bool says_one_thing() const { return peers_.size() == 2; }
     bool knows_all() const;
     void say(std::uint32_t round, unsigned common);
     void hear();

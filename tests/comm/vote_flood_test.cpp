@@ -148,6 +148,23 @@ TEST(VoteFlood, AllThatLiveHaveOneAnswer) {
     }
 }
 
+TEST(VoteFlood, TwoRanksSayOneThingOfAQuestion) {
+    for (const unsigned vote : {Vote::all, Vote::goes_on, Vote::made, 0U}) {
+        VoteFlood one(0, 2), other(1, 2);
+        one.cast(0, vote);
+        other.cast(0, Vote::all);
+        const auto of_one = one.take_messages(), of_other = other.take_messages();
+        ASSERT_EQ(of_one.size(), 1U);
+        ASSERT_EQ(of_other.size(), 1U);
+        one.take(1, of_other.front());
+        other.take(0, of_one.front());
+        EXPECT_EQ(one.answer(), vote);
+        EXPECT_EQ(other.answer(), vote);
+        EXPECT_TRUE(one.take_messages().empty() && other.take_messages().empty());
+        EXPECT_TRUE(one.all_have_said_all() && other.all_have_said_all());
+    }
+}
+
 TEST(VoteFlood, ManyRanksAgree) {
     for (int seed = 0; seed < 3; ++seed) {
         Job run(70, 3 * seed, static_cast<std::uint64_t>(seed));
