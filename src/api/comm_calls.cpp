@@ -6,11 +6,11 @@
 
 #include "api/engines.hpp"
 #include "attach/attachments.hpp"
-#include "base/mpi/exchange.hpp"
+#include "base/mpi/guarded_comms.hpp"
+#include "base/mpi/ulfm.hpp"
 #include "gradcoll/settings.h"
 #include "mpi/boundary.hpp"
 #include "mpi/request.hpp"
-#include "mpi/ulfm.hpp"
 #include "settings/info_keys.hpp"
 
 namespace gradcoll {
@@ -94,28 +94,44 @@ void take_after(MPI_Comm comm, MPI_Comm old) {
     PMPI_Errhandler_free(&handler);
 }
 
-/// Leaves of the flag what those of all ranks that live have in common, whoever dies meanwhile.
-/// Returns peer_died where this rank was told of a death, which others may not have been.
-Status agree(MPI_Comm comm, int& flag) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    GRADCOLL_TRY(from_mpi(ulfm().iagree(comm, &flag, &request), "MPIX_Comm_iagree"));
-    return from_mpi(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPIX_Comm_iagree");
+/// Does what agree_as_survivors() does. Returns whether none of them has died, as far as any of
+/// them was told: all return the same.
+bool all_live_and_agree(MPI_Comm comm, int& flag) {
+    int all_live = agree_as_survivors(comm, flag).ok() ? 1 : 0;
+    (void)agree_as_survivors(comm, all_live);
+    return all_live != 0;
 }
 
-/// Makes a communicator of the ranks that live, and leaves of the flag what those of all of these
-/// have in common. Where one dies meanwhile all others begin again. When this returns, no rank is
-/// inside MPIX_Comm_shrink any more: Open MPI 5.0.11 crashes there if another revokes what is made.
-Result<MPI_Comm> rest_of(MPI_Comm comm, int& flag) {
-    const int mine = flag;
+/// Attaches a new communicator as the old one was, if that was on all of its ranks, and leaves in
+/// `attached` whether all could. Returns false, on all that live, where a rank has died meanwhile.
+/// Before anybody attaches, no rank is inside MPIX_Comm_shrink any more: Open MPI 5.0.11 crashes
+/// there if another revokes what is made.
+bool attach_or_lose_rank(MPI_Comm made, const CommContext* old, Status& attached) {
+    int all_had_attached = old != nullptr ? 1 : 0;
+    if (!all_live_and_agree(made, all_had_attached)) return false;
+    if (all_had_attached == 0) return true;
+    GuardedComms guarded(made);
+    attached = attach_like(made, *old);
+    if (!attached.ok() || knows_of_failures(made)) guarded.revoke();
+    int all_could = attached.ok() ? 1 : 0;
+    const bool all_live = all_live_and_agree(made, all_could);
+    if (all_could == 0 && attached.ok())
+        attached = {Code::peer_failed, "another rank could not attach what is left"};
+    return all_live;
+}
+
+/// Makes a communicator of the ranks that live, attached as the old one was. Where one dies
+/// meanwhile all others begin again.
+Result<MPI_Comm> rest_of(MPI_Comm comm, const CommContext* old) {
     for (int may_die = rank_count_of(comm); may_die > 0; --may_die) {
         MPI_Comm made = MPI_COMM_NULL;
         GRADCOLL_TRY(from_mpi(ulfm().shrink(comm, &made), "MPIX_Comm_shrink"));
         PMPI_Comm_set_errhandler(made, errors_return());
-        flag = mine;
-        int all_live = agree(made, flag).ok() ? 1 : 0;
-        (void)agree(made, all_live);
-        if (all_live != 0) return made;
+        Status attached;
+        const bool all_live = attach_or_lose_rank(made, old, attached);
+        if (all_live && attached.ok()) return made;
         PMPI_Comm_free(&made);
+        if (all_live) return attached;
     }
     return Status(Code::peer_died, "ranks die whenever a communicator of the others is made");
 }
@@ -134,14 +150,7 @@ Status shrink(MPI_Comm comm, MPI_Comm* newcomm) {
     const auto old = GRADCOLL_VALUE(attached_context(comm));
     retire_engines_of_the_dead();
     revoke(comm, old.get());
-    int all_had_attached = old != nullptr ? 1 : 0;
-    MPI_Comm made = GRADCOLL_VALUE(rest_of(comm, all_had_attached));
-    const Status attached = all_had_attached != 0 ? attach_like(made, *old) : Status();
-    if (!attached.ok()) {
-        ulfm().revoke(made);
-        PMPI_Comm_free(&made);
-        return attached;
-    }
+    MPI_Comm made = GRADCOLL_VALUE(rest_of(comm, old.get()));
     take_after(made, comm);
     *newcomm = made;
     return {};

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/mpi/exchange.hpp"
+#include "base/mpi/guarded_comms.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "base/watched_process.hpp"
@@ -61,7 +62,8 @@ void completions_are_seen() {
 
 Result<PrivateComm> PrivateComm::make(MPI_Comm parent) {
     PrivateComm made;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(parent, &made.comm_), "MPI_Comm_dup"));
+    Status status = from_mpi(PMPI_Comm_dup(parent, &made.comm_), "MPI_Comm_dup");
+    GRADCOLL_TRY(GuardedComms::of_all(parent, made.comm_, std::move(status)));
     GRADCOLL_TRY(return_errors(made.comm_));
     return made;
 }
@@ -73,11 +75,19 @@ Result<PrivateComm> PrivateComm::of(MPI_Comm comm) {
     return made;
 }
 
+Result<PrivateComm> PrivateComm::part_of(MPI_Comm parent, int code, MPI_Comm part) {
+    PrivateComm made;
+    made.comm_ = code == MPI_SUCCESS ? part : MPI_COMM_NULL;
+    GRADCOLL_TRY(GuardedComms::of_all(parent, made.comm_, from_mpi(code, "MPI_Comm_split")));
+    if (made.comm_ != MPI_COMM_NULL) GRADCOLL_TRY(return_errors(made.comm_));
+    return made;
+}
+
 PrivateComm::PrivateComm(PrivateComm&& other) noexcept
     : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
 
 PrivateComm::~PrivateComm() {
-    if (comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && mpi_is_running()) free_own_comm(&comm_);
 }
 
 Result<CommIdentity> CommIdentity::make(MPI_Comm comm, PrivateComm own) {

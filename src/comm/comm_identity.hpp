@@ -19,7 +19,7 @@ namespace gradcoll {
 /// MPI runs. Errors on it come back as codes (return_errors() in self_message.hpp).
 class PrivateComm {
   public:
-    /// Makes a duplicate of `parent`. Collective over it. Errors: transport.
+    /// Makes a duplicate of `parent`. Collective over it. Errors: transport, peer_failed.
     static Result<PrivateComm> make(MPI_Comm parent);
     /// Makes one that has no communicator (MPI_COMM_NULL).
     PrivateComm() = default;
@@ -30,6 +30,10 @@ class PrivateComm {
     MPI_Comm handle() const { return comm_; }
     /// Takes a communicator that is ours already.
     static Result<PrivateComm> of(MPI_Comm comm);
+    /// Takes what MPI_Comm_split or its kin made of `parent` on this rank, with that code.
+    /// Collective over the parent where that is guarded (GuardedComms). Errors: transport,
+    /// peer_failed.
+    static Result<PrivateComm> part_of(MPI_Comm parent, int code, MPI_Comm part);
 
   private:
     MPI_Comm comm_ = MPI_COMM_NULL;

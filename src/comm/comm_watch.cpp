@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "base/log.hpp"
+#include "base/mpi/ulfm.hpp"
 #include "base/option_check.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "mpi/ulfm.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 
 namespace gradcoll {

@@ -9,9 +9,8 @@ namespace {
 
 Result<PrivateComm> split(const CommIdentity& whole, int color) {
     MPI_Comm part = MPI_COMM_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_split(whole.private_comm(), color, whole.rank(), &part),
-                          "MPI_Comm_split"));
-    return part == MPI_COMM_NULL ? Result<PrivateComm>(PrivateComm()) : PrivateComm::of(part);
+    const int code = PMPI_Comm_split(whole.private_comm(), color, whole.rank(), &part);
+    return PrivateComm::part_of(whole.private_comm(), code, part);
 }
 
 Result<HostGroups> groups_of(const CommIdentity& whole, PrivateComm host) {
@@ -29,10 +28,9 @@ Result<HostGroups> groups_of(const CommIdentity& whole, PrivateComm host) {
 
 Result<HostGroups> HostGroups::make(const CommIdentity& whole) {
     MPI_Comm host = MPI_COMM_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(whole.private_comm(), MPI_COMM_TYPE_SHARED,
-                                               whole.rank(), MPI_INFO_NULL, &host),
-                          "MPI_Comm_split_type"));
-    auto taken = PrivateComm::of(host);
+    const int code = PMPI_Comm_split_type(whole.private_comm(), MPI_COMM_TYPE_SHARED, whole.rank(),
+                                          MPI_INFO_NULL, &host);
+    auto taken = PrivateComm::part_of(whole.private_comm(), code, host);
     return taken ? groups_of(whole, std::move(taken).value()) : taken.status();
 }
 

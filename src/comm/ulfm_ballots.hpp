@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "base/mpi/ulfm.hpp"
 #include "comm/ballots.hpp"
 #include "comm/comm_identity.hpp"
-#include "mpi/ulfm.hpp"
 #include "transport/peer_watch.hpp"
 
 namespace gradcoll {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -50,19 +49,6 @@ std::string class_text(int mpi_code) {
     const auto* const found = std::ranges::find(error_classes, number, &ErrorClass::number);
     return found != std::end(error_classes) ? std::string(found->text)
                                             : "error class " + std::to_string(number);
-}
-
-/// Finds the numbers of the ranks in `of`. Local.
-Status name_ranks(MPI_Comm of, HostComm& host) {
-    OwnedGroup all(MPI_GROUP_NULL), here(MPI_GROUP_NULL);
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(of, &all.handle), "MPI_Comm_group"));
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(host.comm.handle, &here.handle), "MPI_Comm_group"));
-    std::vector<int> own(static_cast<std::size_t>(host.size));
-    std::iota(own.begin(), own.end(), 0);
-    host.ranks.resize(own.size());
-    return from_mpi(PMPI_Group_translate_ranks(here.handle, host.size, own.data(), all.handle,
-                                               host.ranks.data()),
-                    "MPI_Group_translate_ranks");
 }
 
 }  // namespace
@@ -130,18 +116,6 @@ Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t 
         GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, 0, comm),
                               "MPI_Bcast"));
     return text;
-}
-
-Result<HostComm> HostComm::make(MPI_Comm of) {
-    HostComm host;
-    MPI_Comm& handle = host.comm.handle;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(of, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &handle),
-                          "MPI_Comm_split_type"));
-    PMPI_Comm_set_errhandler(handle, errors_return());
-    PMPI_Comm_rank(handle, &host.rank);
-    PMPI_Comm_size(handle, &host.size);
-    GRADCOLL_TRY(name_ranks(of, host));
-    return host;
 }
 
 }  // namespace gradcoll

@@ -70,7 +70,9 @@ class Owned {
     Handle null_;
 };
 using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
-struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
+/// Frees a communicator of ours, or leaves that to who guards it (GuardedComms).
+int free_own_comm(MPI_Comm* comm);
+struct OwnedComm : Owned<MPI_Comm, free_own_comm> {
     OwnedComm() : Owned(MPI_COMM_NULL) {}
 };
 

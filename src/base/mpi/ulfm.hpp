@@ -1,9 +1,10 @@
-// mpi/ulfm.hpp - what MPI libraries with ULFM (user-level failure mitigation) can do once a rank
-// has died. They bring these functions beside MPI's own, so they are looked up while the program
-// runs.
+// base/mpi/ulfm.hpp - what MPI libraries with ULFM (user-level failure mitigation) can do once a
+// rank has died. They bring these functions beside MPI's own, so they are looked up while the
+// program runs.
 #pragma once
 
 #include "base/mpi/mpi.hpp"
+#include "base/status.hpp"
 
 namespace gradcoll {
 
@@ -21,5 +22,14 @@ struct Ulfm {
     }
 };
 const Ulfm& ulfm();
+
+/// Leaves of the flag what those of all ranks that live have in common, whoever dies meanwhile,
+/// also where the communicator was revoked. Needs ULFM. Errors: peer_died where this rank was told
+/// of a death, which others may not have been.
+Status agree_as_survivors(MPI_Comm comm, int& flag);
+
+/// Returns whether this rank knows of a rank of the communicator that has died, as calls of MPI
+/// that failed have told it. Local. Needs ULFM.
+bool knows_of_failures(MPI_Comm comm);
 
 }  // namespace gradcoll
