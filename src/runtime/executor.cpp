@@ -27,8 +27,11 @@ constexpr int idle_turns_before_yield = 200;
 /// It sleeps, where it can, after some more turns with the core given away, about as long as it
 /// takes to fall asleep and to wake up.
 constexpr int idle_turns_before_rest = idle_turns_before_yield + 20;
+/// A thread that has slept before in this operation's waits sleeps after this many turns: what it
+/// waited for was long, and turns would take the CPU time that sleeping is to save.
+constexpr int idle_turns_before_next_rest = 2;
 /// A thread sleeps at most this long, since whatever else it keeps going stands still meanwhile.
-constexpr std::chrono::microseconds longest_rest{200};
+constexpr std::chrono::microseconds longest_rest{1000};
 /// An operation that has been given up waits this long for messages that others may not take.
 constexpr std::chrono::milliseconds patience_once_given_up{100};
 
@@ -133,7 +136,7 @@ struct Executor::Impl {
     Result<Progress> end_if_all_are_back();
     void abandon(Status status);
     Status end();
-    void give_core_away(int idle_turns) const;
+    bool give_core_away(int idle_turns);
 
     const Options options;
     /// Every operation fails with this status; ok if none does. Only this rank may know where its
@@ -150,7 +153,8 @@ struct Executor::Impl {
     std::uint64_t waits_since_ns =
         0;  ///< since when it has waited as a failed one; 0 if it does not
 
-    SlowWait slow;  ///< the wait of the running operation for messages
+    bool rests = false;  ///< whether the lane can sleep, as it has done
+    SlowWait slow;       ///< the wait of the running operation for messages
 
     enum class State : std::uint8_t {
         resting,
@@ -387,12 +391,16 @@ Status Executor::finish_local(const LocalStep& local, LocalResult result) {
     return impl_->window->finish_local(local, std::move(result));
 }
 
-void Executor::Impl::give_core_away(int idle_turns) const {
-    if (idle_turns <= idle_turns_before_rest || !operation.lane.rest(longest_rest)) sched_yield();
+/// Returns whether it has slept.
+bool Executor::Impl::give_core_away(int idle_turns) {
+    const bool slept = idle_turns > idle_turns_before_rest && operation.lane.rest(longest_rest);
+    rests |= slept;
+    if (!slept) sched_yield();
+    return slept;
 }
 
-void Executor::rest() {
-    impl_->give_core_away(idle_turns_before_rest + 1);
+bool Executor::rest() {
+    return impl_->give_core_away(idle_turns_before_rest + 1);
 }
 
 Status Executor::wait(bool (*meanwhile)()) {
@@ -412,7 +420,8 @@ Status Executor::wait(bool (*meanwhile)()) {
         if (!progress.ok()) status = progress.status();
         if (!progress.ok() || *progress == Progress::complete) break;
         if (*progress == Progress::advanced || (meanwhile != nullptr && meanwhile()))
-            idle_turns = idle_start;
+            idle_turns =
+                impl_->rests ? idle_turns_before_rest - idle_turns_before_next_rest : idle_start;
         else if (++idle_turns > idle_turns_before_yield)
             impl_->give_core_away(idle_turns);
     }

@@ -77,8 +77,8 @@ class Executor {
     /// elsewhere, which nobody could give back meanwhile; the operation goes on.
     Status wait(bool (*meanwhile)() = nullptr);
     /// Gives the core away after an advance() that did nothing, and sleeps for a short while, if
-    /// messages wake it (Lane::rest).
-    void rest();
+    /// messages wake it (Lane::rest). Returns whether it has slept.
+    bool rest();
     /// Starts the operation and waits for it.
     Status run(const Binding& binding, bool (*meanwhile)() = nullptr);
     const RunStats& stats() const;

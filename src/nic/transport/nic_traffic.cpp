@@ -9,9 +9,9 @@ namespace {
 /// One peer has this many frames before the next has its turn.
 constexpr int frames_at_once = 4;
 /// A rest without news counts for this many idle looks: so the end of an agent is noticed soon.
-constexpr unsigned looks_a_rest = 16;
+constexpr unsigned looks_a_rest = 80;
 /// A rank that waits for a sum sleeps at most this long: messages of others go on after it.
-constexpr std::chrono::microseconds longest_rest{200};
+constexpr std::chrono::microseconds longest_rest{1000};
 
 }  // namespace
 

@@ -289,7 +289,7 @@ bool SeveralHosts::advance_messages() {
 template <class IsThere>
 void SeveralHosts::drive(Piece& piece, IsThere&& is_there) {
     constexpr int idle_turns_before_yield = 200;
-    const int idle_start = comm_.yields() ? idle_turns_before_yield : 0;
+    int idle_start = comm_.yields() ? idle_turns_before_yield : 0;
     int idle_turns = idle_start;
     while (!is_there()) {
         if (piece.sum.in_memory()) {
@@ -298,7 +298,8 @@ void SeveralHosts::drive(Piece& piece, IsThere&& is_there) {
         } else if (advance_messages() || advance_started_calls()) {
             idle_turns = idle_start;
         } else if (++idle_turns > idle_turns_before_yield) {
-            piece.lease.executor->rest();  // messages for the other pieces wake it, too
+            // Messages for the other pieces wake it, too. Who has slept waits for long ones.
+            if (piece.lease.executor->rest()) idle_start = idle_turns_before_yield;
         }
     }
 }
