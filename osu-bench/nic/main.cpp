@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "base/mpi/mpi.hpp"
 #include "command_line/option_parser.hpp"
+#include "element.hpp"
 #include "gradcoll/gradcoll.h"
 #include "nic/control.hpp"
 #include "nic/directory.hpp"
@@ -31,6 +33,7 @@ struct Settings {
     std::vector<std::int64_t> sizes_bytes = {4096, 65536, 256 << 10, 1 << 20, 16 << 20};
     std::vector<std::string> codecs = {"exact", "int8", "bound/abs=0.001"};
     std::string nic = "auto";
+    std::string data = "uniform";
     std::string tolerance;
     std::string directory;
     bool overlaps = false;
@@ -133,18 +136,12 @@ double agent_cpu_s(const Job& job, const Settings& settings) {
     return text.ok() ? nlohmann::json::parse(*text)["cpu_s"].get<double>() : 0;
 }
 
-/// Returns values as a part of a run: they differ by more than a codec keeps.
-float value_at(std::size_t i, int rank) {
-    std::uint64_t x =
-        (i + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(rank) * 0xbf58476dU;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
-    return static_cast<float>(static_cast<std::int32_t>(x >> 32)) * 0x1p-31F;
-}
-
 /// Vectors are those of one row.
 struct Vectors {
-    explicit Vectors(MPI_Comm comm, std::size_t count) : in(count), out(count) {
-        for (std::size_t i = 0; i < count; ++i) in[i] = value_at(i, rank_in(comm));
+    Vectors(MPI_Comm comm, const std::string& data, std::size_t count) : in(count), out(count) {
+        const auto bytes =
+            bench::generate(data, *bench::find_element("float"), count, 1, rank_in(comm));
+        std::memcpy(in.data(), bytes.data(), bytes.size());
     }
     int count() const { return static_cast<int>(in.size()); }
     std::vector<float> in, out;
@@ -152,14 +149,15 @@ struct Vectors {
 
 /// Throws unless the result is the sum, as near as codecs leave it.
 void check_sum(const Job& job, const Vectors& vectors, const std::string& codec) {
-    double error = 0;
-    for (std::size_t i = 0; i < vectors.in.size(); ++i) {
-        double exact = 0;
-        for (int rank = 0; rank < size_of(job.comm); ++rank) exact += value_at(i, rank);
-        error += std::abs(exact - static_cast<double>(vectors.out[i]));
+    std::vector<double> exact(vectors.in.begin(), vectors.in.end());
+    MPI_Allreduce(MPI_IN_PLACE, exact.data(), vectors.count(), MPI_DOUBLE, MPI_SUM, job.comm);
+    double error = 0, largest = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        error += std::abs(exact[i] - static_cast<double>(vectors.out[i]));
+        largest = std::max(largest, std::abs(exact[i]));
     }
     const double allowed = codec == "exact" ? 1e-6 : 0.05;
-    if (error > allowed * size_of(job.comm) * static_cast<double>(vectors.in.size()))
+    if (error > allowed * largest * static_cast<double>(exact.size()))
         throw std::runtime_error(codec + ": wrong sums");
 }
 
@@ -272,7 +270,7 @@ double bytes_sent_by(const Job& job, Side side) {
 void run_row(const Job& job, const Settings& settings, const std::string& codec,
              std::int64_t size_bytes) {
     check(GC_Comm_set_codec(job.comm, codec.c_str()), "GC_Comm_set_codec");
-    Vectors vectors(job.comm, static_cast<std::size_t>(size_bytes) / sizeof(float));
+    Vectors vectors(job.comm, settings.data, static_cast<std::size_t>(size_bytes) / sizeof(float));
     const auto call = [&] {
         check(GC_Allreduce(vectors.in.data(), vectors.out.data(), vectors.count(), MPI_FLOAT,
                            MPI_SUM, job.comm),
@@ -305,12 +303,13 @@ void run_row(const Job& job, const Settings& settings, const std::string& codec,
     if (speaks()) {
         fmt::print(
             "{:>9} {:>16} {:>10.1f} {:>10.1f} {:>6.2f} {:>6.2f} {:>6.2f} {:>9.1f} {:>9.1f} "
-            "{:>6.2f} {:>9.1f} {:>7.3f} {:>6}\n",
+            "{:>6.2f} {:>9.1f} {:>7.3f} {:>7.3f} {:>6}\n",
             size_bytes, codec, direct_us, bench::spread_of(timed[agents].times_us).median,
             speed.median, speed.lower_quartile, speed.upper_quartile, mean_of(timed[direct].cpu_us),
             mean_of(timed[agents].cpu_us),
             mean_of(timed[agents].cpu_us) / mean_of(timed[direct].cpu_us), agents_us,
-            bytes[direct] > 0 ? bytes[agents] / bytes[direct] : 0, timed[0].times_us.size());
+            bytes[direct] > 0 ? bytes[agents] / bytes[direct] : 0, bytes[agents] / runs * 1e-6,
+            timed[0].times_us.size());
         std::fflush(stdout);
     }
     if (settings.overlaps) run_overlap(job, settings, vectors, direct_us);
@@ -326,12 +325,13 @@ void run_all(const Settings& settings) {
         fmt::print(
             "# {} ranks on {} hosts; GC_Allreduce with nothing set and with GC_NIC={}; medians; "
             "speed: direct / nic of each pair of runs, q1, q3: its quartiles; CPU us of all ranks, "
-            "and of all agents, a call; bytes: sent by agents / directly\n",
+            "and of all agents, a call; bytes: sent by agents / directly; MB: by agents a call\n",
             size_of(job.comm), job.hosts, settings.nic);
         fmt::print(
-            "{:>9} {:>16} {:>10} {:>10} {:>6} {:>6} {:>6} {:>9} {:>9} {:>6} {:>9} {:>7} {:>6}\n",
+            "{:>9} {:>16} {:>10} {:>10} {:>6} {:>6} {:>6} {:>9} {:>9} {:>6} {:>9} {:>7} {:>7} "
+            "{:>6}\n",
             "bytes", "codec", "direct us", "nic us", "speed", "q1", "q3", "CPU dir.", "CPU nic",
-            "ratio", "agents", "bytes", "runs");
+            "ratio", "agents", "bytes", "MB", "runs");
     }
     for (const std::string& codec : settings.codecs)
         for (const std::int64_t size : settings.sizes_bytes) run_row(job, settings, codec, size);
@@ -344,6 +344,7 @@ int run_command_line(int argc, char** argv) {
                      "gc_bench nic");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
+    app.add_option("--data", settings.data, "values, as of gc_bench allreduce");
     app.add_option("--nic", settings.nic, "GC_NIC of the ranks with agents");
     app.add_option("--tolerance", settings.tolerance, "gc_tolerance of both, as abs=0.01");
     app.add_option("--directory", settings.directory, "folder of the agents' sockets");
