@@ -9,7 +9,6 @@
 #include "base/refusals.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/encode_block.hpp"
-#include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
 #include "compress/stage.hpp"
 #include "nic/coded_blocks.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compress/codec.hpp"
+#include "compress/frame.hpp"
 #include "compress/lossless/packer.hpp"
 #include "nic/layout.hpp"
 #include "nic/two_streams.hpp"
@@ -24,6 +25,10 @@ inline constexpr std::size_t least_coded_frame_bytes = std::size_t{16} << 10;
 
 /// Returns what the codec's number and parameters stand for in a frame's entry.
 NicCoding coding_of(const Codec& codec);
+/// Returns where the elements begin in what ranks have of a frame.
+constexpr std::size_t plain_header_bytes(NicCoding coding) {
+    return coding == NicCoding::none ? 0 : frame_header_bytes;
+}
 /// Writes the plain form's header for `count` elements; a message that travels as it is has the
 /// same (compress/frame.hpp).
 void write_plain_header(const Codec& codec, std::size_t count, std::byte* out);

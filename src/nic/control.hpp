@@ -1,7 +1,7 @@
 // nic/control.hpp - what is said over the socket between a process and the NIC agent of its host:
 // whole packets, with files beside them.
 //
-//   rank:  NicHello, NicRoster                agent:  NicWelcome, NicReady (with two files)
+//   rank:  NicHello, NicRoster (with a file)  agent:  NicWelcome, NicReady (with two files)
 //   rank:  NicConnect (one rank a host)       agent:  NicConnected
 //   anybody of the same user: NicHello of kind status     agent:  NicText, as many as it takes
 //
@@ -24,7 +24,7 @@
 namespace gradcoll {
 
 /// All that agents and ranks say, to each other and among agents, has this version.
-inline constexpr std::uint32_t nic_version = 7;
+inline constexpr std::uint32_t nic_version = 8;
 inline constexpr std::uint64_t nic_magic = 0x6463'696e'2d63'67;
 
 /// NicGroupKey says which communicator of which job; its ranks and their agents know it.
@@ -79,7 +79,7 @@ struct NicWelcome {
 };
 
 /// NicRosterHead stands before `host_of_rank` (a number for each rank) and `endpoints` (one for
-/// each host).
+/// each host). With it may come a file: the rank's memory (nic/rank_memory.hpp).
 struct NicRosterHead {
     NicPacket packet = NicPacket::roster;
     std::uint32_t rank_count = 0;

@@ -30,8 +30,13 @@ std::size_t ring_bytes(const NicShape& shape) {
     return rounded_up(sizeof(NicRingWords) + capacity_for(shape) * sizeof(NicEntry), page_bytes);
 }
 
+std::size_t own_offset(const NicShape& shape) {
+    return peers_offset + std::size_t{shape.ranks} * sizeof(NicPeerWords);
+}
+
 std::size_t rings_offset(const NicShape& shape) {
-    return rounded_up(peers_offset + std::size_t{shape.ranks} * sizeof(NicPeerWords), page_bytes);
+    return rounded_up(own_offset(shape) + std::size_t{shape.ranks} * sizeof(NicOwnWords),
+                      page_bytes);
 }
 
 std::size_t slots_offset(const NicShape& shape) {
@@ -73,6 +78,10 @@ std::size_t NicLayout::size_bytes(const NicShape& shape) {
 
 NicPeerWords& NicLayout::peer(std::uint32_t rank) const {
     return reinterpret_cast<NicPeerWords*>(memory_ + peers_offset)[rank];
+}
+
+NicOwnWords& NicLayout::own(std::uint32_t rank) const {
+    return reinterpret_cast<NicOwnWords*>(memory_ + own_offset(shape_))[rank];
 }
 
 NicRingWords& NicLayout::ring_words(bool to_agent) const {

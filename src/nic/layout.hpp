@@ -44,15 +44,25 @@ struct NicEntry {
     std::uint32_t peer = 0;  ///< a rank of the group
     std::uint64_t number =
         0;  ///< number of the frame among those of its pair and direction, from 1
-    std::uint64_t size_bytes = 0;  ///< size in the slot
+    std::uint64_t size_bytes = 0;  ///< size of the frame
     NicNote note;
     NicCoding coding = NicCoding::none;  ///< the agent's entries say only none, or not
     /// If this is 1, the rank wants to have what decoding gives of a coded frame in the frame's
     /// echo slot before it hears that the frame is delivered.
     std::uint8_t echo = 0;
-    std::array<std::uint8_t, 6> unused{};
+    /// If this is not 0, the slot has the header of the plain form alone, and behind it so many
+    /// NicRuns, which say where in the rank's memory the elements are (nic/rank_memory.hpp).
+    std::uint8_t runs = 0;
+    std::array<std::uint8_t, 5> unused{};
 };
 static_assert(sizeof(NicEntry) == 64);
+
+/// NicRun is a part of a rank's memory.
+struct NicRun {
+    std::uint64_t address = 0;
+    std::uint64_t size_bytes = 0;
+};
+inline constexpr std::size_t most_nic_runs = 4;
 
 using NicCounter = std::atomic<std::uint64_t>;
 static_assert(NicCounter::is_always_lock_free);
@@ -103,6 +113,13 @@ struct alignas(64) NicRankWords {
     std::atomic<std::uint32_t> sleepers{0};
 };
 
+/// NicOwnWords are what the rank tells of one peer.
+struct alignas(64) NicOwnWords {
+    /// If this is not 0, the rank sends frames to the peer another way, and its elements in runs
+    /// are no longer what they were.
+    std::atomic<std::uint32_t> withdrawn{0};
+};
+
 /// NicShape says how much there is of everything: the same for all ranks of a group.
 struct NicShape {
     std::uint32_t ranks = 0;
@@ -124,9 +141,10 @@ enum class NicSlots : std::uint8_t {
 };
 inline constexpr std::size_t nic_slots_count = 3;
 
-/// NicLayout has the offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; a ring to the
-/// agent; a ring to the rank; the slots, one kind after another, each by peer. Memory is zeros at
-/// first, and most of it is never touched: only peers that a rank talks to have any.
+/// NicLayout has the offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; NicOwnWords by
+/// rank; a ring to the agent; a ring to the rank; the slots, one kind after another, each by peer.
+/// Memory is zeros at first, and most of it is never touched: only peers that a rank talks to have
+/// any.
 class NicLayout {
   public:
     NicLayout() = default;
@@ -141,6 +159,7 @@ class NicLayout {
         return *reinterpret_cast<NicRankWords*>(memory_ + sizeof(NicAgentWords));
     }
     NicPeerWords& peer(std::uint32_t rank) const;
+    NicOwnWords& own(std::uint32_t rank) const;
     NicRingWords& ring_words(bool to_agent) const;
     NicEntry* ring_entries(bool to_agent) const;
     /// Returns the slot of frame `number` to or from the peer.

@@ -76,9 +76,12 @@ class EntryPool {
         return no_entry;
     }
     /// Takes every entry for which `fits(entry)` out of the list and hands it to `then(index)`.
+    /// Returns whether there was one.
     template <class Fits, class Then>
-    void remove_all(EntryList& list, Fits fits, Then then) {
-        for (std::uint32_t at; (at = remove_first(list, fits)) != no_entry;) then(at);
+    bool remove_all(EntryList& list, Fits fits, Then then) {
+        bool any = false;
+        for (std::uint32_t at; (at = remove_first(list, fits)) != no_entry; any = true) then(at);
+        return any;
     }
     std::uint32_t pop_front(EntryList& list) {
         return remove_first(list, [](const Entry&) { return true; });

@@ -9,22 +9,16 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/refusals.hpp"
-#include "compress/frame.hpp"
 #include "memory/copy.hpp"
 #include "nic/sum_note.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Returns where the elements of a piece begin in its plain form.
-std::size_t header_bytes(NicCoding coding) {
-    return coding == NicCoding::none ? 0 : frame_header_bytes;
-}
-
 /// Adds `other` to `sum`, both in the plain form, which says what they are. Errors: corrupt.
 Status add(const SumKind& kind, NicCoding coding, std::span<const std::byte> other,
            std::span<std::byte> sum) {
-    const std::size_t header = header_bytes(coding);
+    const std::size_t header = plain_header_bytes(coding);
     if (other.size() != sum.size() || std::memcmp(other.data(), sum.data(), header) != 0)
         return corrupt("pieces of {} and {} bytes that do not belong together", sum.size(),
                        other.size());
@@ -125,7 +119,7 @@ void GroupSums::send(FrameKind kind, std::uint32_t host, std::uint64_t number, c
     // The ranks get no sum before what was sent for it is counted.
     if (NicMember* const first = around_.members.find(ranks_.empty() ? ~0U : ranks_.front());
         bytes && first != nullptr)
-        first->sends_of_sums(bytes->size(), sum_.size() - header_bytes(terms.coding));
+        first->sends_of_sums(bytes->size(), sum_.size() - plain_header_bytes(terms.coding));
     send_(host, frame, bytes);
 }
 
@@ -155,17 +149,22 @@ Status GroupSums::add_ranks(std::uint64_t number, Terms& terms) {
     const NicMember& first = *around_.members.find(ranks_.front());
     terms = {first.piece(number).note, first.piece(number).coding};
     const SumKind kind = GRADCOLL_VALUE(sum_kind_of(terms.note));
-    const std::span<const std::byte> bytes = first.bytes_of_piece(number);
-    const std::size_t header = header_bytes(terms.coding);
-    if (bytes.size() <= header || (bytes.size() - header) % element_bytes(kind.type) != 0)
-        return corrupt("a piece of {} bytes of {}", bytes.size(), name_of(kind.type));
-    sum_.resize(bytes.size());
-    copy_bytes(sum_.data(), bytes.data(), bytes.size());
+    const std::size_t size = first.piece(number).size_bytes;
+    const std::size_t header = plain_header_bytes(terms.coding);
+    if (size <= header || (size - header) % element_bytes(kind.type) != 0)
+        return corrupt("a piece of {} bytes of {}", size, name_of(kind.type));
+    sum_.resize(size);
+    GRADCOLL_TRY(first.copy_piece(number, sum_));
     for (std::size_t i = 1; i < ranks_.size(); ++i) {
         const NicMember& member = *around_.members.find(ranks_[i]);
         if (!(terms == Terms{member.piece(number).note, member.piece(number).coding}))
             return corrupt("ranks {} and {} do not add the same", ranks_.front(), ranks_[i]);
-        GRADCOLL_TRY(add(kind, terms.coding, member.bytes_of_piece(number), sum_));
+        std::span<const std::byte> other = member.bytes_of_piece(number);
+        if (other.empty()) {
+            other = {room_.data(), member.piece(number).size_bytes};
+            GRADCOLL_TRY(member.copy_piece(number, {room_.data(), other.size()}));
+        }
+        GRADCOLL_TRY(add(kind, terms.coding, other, sum_));
     }
     return {};
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "memory/copy.hpp"
 #include "nic/agent/system_status.hpp"
 #include "nic/agent/wire_backlog.hpp"
 
@@ -115,14 +114,15 @@ void Link::add_data(const Place& place) {
         add_coded(frame, place.member);
 }
 
-/// Encodes a frame, and gives its rank what decoding gives if it wants that.
+/// Encodes a frame, and gives its rank what decoding gives if it wants that. Returns nothing for a
+/// frame that the rank has withdrawn.
 Result<std::span<const std::byte>> Link::coded(const LinkFrame& frame, NicMember& member) {
     AgentCounters& counters = around_.counters;
-    const std::span<const std::byte> plain = member.bytes_of(frame);
-    copied_.resize(std::max(copied_.size(), plain.size()));
-    copy_bytes(copied_.data(), plain.data(), plain.size());
-    const auto made =
-        GRADCOLL_VALUE(encoder_.encode({copied_.data(), plain.size()}, frame.coding, spare_ns()));
+    copied_.resize(std::max<std::size_t>(copied_.size(), frame.size_bytes));
+    const std::span<std::byte> plain(copied_.data(), frame.size_bytes);
+    if (const bool is_there = GRADCOLL_VALUE(member.copy_frame(frame, plain)); !is_there)
+        return std::span<const std::byte>();
+    const auto made = GRADCOLL_VALUE(encoder_.encode(plain, frame.coding, spare_ns()));
     counters.count_encoded(plain.size(), encoder_.encoded().size(), made.size());
     if (!member.wants_echo(frame)) return made;
     const std::span<std::byte> room = GRADCOLL_VALUE(member.room_for_echo(frame));
@@ -136,14 +136,14 @@ std::uint64_t Link::spare_ns() const {
 }
 
 /// Adds a frame that is encoded. A rank whose frame cannot be encoded loses its place; nothing
-/// behind that frame may leave.
+/// behind that frame may leave, nor behind one that its rank has withdrawn.
 void Link::add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
     const std::uint64_t begin_ns = now_ns();
     const auto made = coded(frame, *member);
     around_.counters.codec_ns += now_ns() - begin_ns;
-    if (!made.ok()) {
+    if (!made.ok() || made->empty()) {
         member->pair(frame.target).is_stopped = true;
-        wrong_.push_back({member->rank(), made.status()});
+        if (!made.ok()) wrong_.push_back({member->rank(), made.status()});
         return;
     }
     member->coded(frame.target, made->size());

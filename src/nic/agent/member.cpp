@@ -2,15 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "base/refusals.hpp"
+#include "memory/copy.hpp"
+#include "nic/coded_frame.hpp"
 #include "nic/shared_region.hpp"
 
 namespace gradcoll {
-NicMember::NicMember(std::uint32_t rank, SharedRegion region)
+NicMember::NicMember(std::uint32_t rank, SharedRegion region, RankMemory memory)
     : rank_(rank),
       region_(std::move(region)),
+      memory_(std::move(memory)),
       entries_(region_.layout(), NicWay::to_agent),
       arrivals_(region_.layout(), NicWay::to_rank),
       pairs_(region_.layout().shape().ranks) {
@@ -41,7 +48,10 @@ Status NicMember::post(const NicEntry& entry) {
     if (entry.number != pair.posted + 1 || entry.number > pair.delivered + shape().slots ||
         entry.size_bytes > shape().slot_bytes ||
         static_cast<unsigned>(entry.coding) >= nic_coding_count || entry.echo > 1 ||
-        (entry.echo == 1 && (entry.coding == NicCoding::none || entry.peer == rank_)))
+        (entry.echo == 1 && (entry.coding == NicCoding::none || entry.peer == rank_)) ||
+        entry.runs > most_nic_runs ||
+        (entry.runs > 0 &&
+         (!memory_.is_there() || (entry.coding == NicCoding::none && entry.peer != rank_))))
         return corrupt("frame {} of {} bytes after {} of which {} are delivered", entry.number,
                        entry.size_bytes, pair.posted, pair.delivered);
     if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
@@ -78,6 +88,33 @@ LinkFrame NicMember::next_frame(std::uint32_t peer) {
 
 std::span<const std::byte> NicMember::bytes_of(const LinkFrame& frame) const {
     return {region_.layout().slot(NicSlots::leaving, frame.target, frame.number), frame.size_bytes};
+}
+
+/// Reads runs before it asks whether the rank has withdrawn them: if it has not by then, nothing
+/// has changed them. What the slot says is copied first, since the rank can change it.
+Result<bool> NicMember::copy(std::uint32_t peer, std::uint64_t number,
+                             std::span<std::byte> to) const {
+    const NicEntry& entry = pairs_[peer].waiting[number % shape().slots];
+    const std::byte* const slot = region_.layout().slot(NicSlots::leaving, peer, number);
+    if (entry.runs == 0) {
+        copy_bytes(to.data(), slot, to.size());
+        return true;
+    }
+    const std::size_t header = plain_header_bytes(entry.coding);
+    std::array<NicRun, most_nic_runs> room;
+    std::memcpy(room.data(), slot + header, entry.runs * sizeof(NicRun));
+    const std::span<const NicRun> runs(room.data(), entry.runs);
+    std::size_t left = to.size() - std::min(header, to.size());
+    for (const NicRun& run : runs) {
+        if (run.size_bytes > left) return corrupt("runs of more than {} bytes", to.size());
+        left -= run.size_bytes;
+    }
+    if (left > 0 || to.size() < header)
+        return corrupt("runs of {} bytes less than {}", left, to.size());
+    std::memcpy(to.data(), slot, header);
+    GRADCOLL_TRY(memory_.read(runs, to.subspan(header)));
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return region_.layout().own(peer).withdrawn.load(std::memory_order_acquire) == 0;
 }
 
 bool NicMember::wants_echo(const LinkFrame& frame) const {
@@ -118,6 +155,7 @@ Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
 }
 
 std::span<const std::byte> NicMember::bytes_of_piece(std::uint64_t number) const {
+    if (piece(number).runs > 0) return {};
     return {region_.layout().slot(NicSlots::leaving, rank_, number), piece(number).size_bytes};
 }
 

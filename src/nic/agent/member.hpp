@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nic/agent/wire.hpp"
+#include "nic/rank_memory.hpp"
 #include "nic/ring.hpp"
 #include "nic/shared_region.hpp"
 
@@ -43,7 +44,8 @@ class NicMember {
         bool may_send() const { return !is_stopped && sent < posted && sent < allowed; }
     };
 
-    NicMember(std::uint32_t rank, SharedRegion region);
+    /// `memory` is the rank's; it may be one of which nothing can be read.
+    NicMember(std::uint32_t rank, SharedRegion region, RankMemory memory = {});
 
     std::uint32_t rank() const { return rank_; }
     const NicShape& shape() const { return region_.layout().shape(); }
@@ -63,6 +65,13 @@ class NicMember {
     /// Returns the frame's bytes, which the rank does not touch until it is delivered, if it keeps
     /// to the rules.
     std::span<const std::byte> bytes_of(const LinkFrame& frame) const;
+
+    /// Copies the bytes of a coded frame, which has been taken with next_frame(), to `to`, whose
+    /// size they have, from wherever they are. Returns false if the rank has withdrawn them.
+    /// Errors: those of copy_piece().
+    Result<bool> copy_frame(const LinkFrame& frame, std::span<std::byte> to) const {
+        return copy(frame.target, frame.number, to);
+    }
 
     /// Returns whether the rank wants to have what decoding gives of the frame, which has been
     /// taken with next_frame().
@@ -92,7 +101,13 @@ class NicMember {
     const NicEntry& piece(std::uint64_t number) const {
         return pairs_[rank_].waiting[number % shape().slots];
     }
+    /// Returns the bytes of a piece; nothing if they are not in its slot.
     std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
+    /// Copies the bytes of a piece to `to`, whose size they have, from wherever they are. Errors:
+    /// corrupt if where they are cannot be; io if they cannot be read there.
+    Status copy_piece(std::uint64_t number, std::span<std::byte> to) const {
+        return copy(rank_, number, to).status();
+    }
     /// Returns where the sum of a piece belongs. Errors: those of room_for().
     Result<std::byte*> room_for_sum(std::uint64_t number);
     /// Takes note of bytes of sums that leave this host, as they travel and before that.
@@ -113,9 +128,11 @@ class NicMember {
   private:
     Status post(const NicEntry& entry);
     Status consume(const NicEntry& entry);
+    Result<bool> copy(std::uint32_t peer, std::uint64_t number, std::span<std::byte> to) const;
 
     std::uint32_t rank_;
     SharedRegion region_;
+    RankMemory memory_;
     NicRingReader entries_;
     NicRingWriter arrivals_;
     std::vector<Pair> pairs_;

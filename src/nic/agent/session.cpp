@@ -52,14 +52,14 @@ void Session::refuse(const Status& why) {
 void Session::ready() {
     Result<NicReceived> packet = receive_packet(socket_.number());
     if (packet.ok() && packet->bytes.empty()) return end();
-    const Status status = packet.ok() ? take(*packet) : packet.status();
+    const Status status = packet.ok() ? take(std::move(*packet)) : packet.status();
     if (!status.ok()) refuse(status);
 }
 
-Status Session::take(const NicReceived& packet) {
+Status Session::take(NicReceived packet) {
     if (const auto* hello = packet.as<NicHello>(); hello != nullptr && step_ == Step::hello)
         return take_hello(*hello);
-    if (step_ == Step::roster) return take_roster(packet);
+    if (step_ == Step::roster) return take_roster(std::move(packet));
     if (packet.as<NicConnect>() == nullptr || step_ != Step::joined)
         return {Code::corrupt,
                 fmt::format("a packet of {} bytes that is not due", packet.bytes.size())};
@@ -92,11 +92,14 @@ Status Session::take_hello(const NicHello& hello) {
     return send_packet(socket_.number(), welcome);
 }
 
-Status Session::take_roster(const NicReceived& packet) {
+Status Session::take_roster(NicReceived packet) {
     NicRoster roster = GRADCOLL_VALUE(NicRoster::unpacked(packet.bytes));
     if (roster.host_of_rank.size() != hello_.rank_count ||
         roster.endpoints.size() != hello_.host_count)
         return {Code::invalid_argument, "a roster of another group"};
+    RankMemory memory;
+    if (!packet.files.empty())
+        memory = GRADCOLL_VALUE(RankMemory::of(std::move(packet.files.front())));
     Group* group = GRADCOLL_VALUE(host_.find_group(hello_, std::move(roster)));
     Descriptor file;
     SharedRegion region = GRADCOLL_VALUE(SharedRegion::make(group->shape(), file));
@@ -104,7 +107,8 @@ Status Session::take_roster(const NicReceived& packet) {
     if (!event_.descriptor.is_open()) return {Code::io, "eventfd: none left"};
     GRADCOLL_TRY(
         host_.poller.add(event_.descriptor.number(), event_, Poller::For::writes_of_others));
-    GRADCOLL_TRY(group->join(std::make_shared<NicMember>(hello_.rank, std::move(region))));
+    GRADCOLL_TRY(group->join(
+        std::make_shared<NicMember>(hello_.rank, std::move(region), std::move(memory))));
     group_ = group;
     step_ = Step::joined;
     ++host_.counters.ranks_joined;

@@ -45,9 +45,9 @@ class Session final : public Watched {
         Descriptor descriptor;
     };
 
-    Status take(const NicReceived& packet);
+    Status take(NicReceived packet);
     Status take_hello(const NicHello& hello);
-    Status take_roster(const NicReceived& packet);
+    Status take_roster(NicReceived packet);
     Status tell_status();
     bool take_down();
     void end();

@@ -9,6 +9,7 @@
 
 #include "nic/coded_frame.hpp"
 #include "nic/directory.hpp"
+#include "nic/rank_memory.hpp"
 
 namespace gradcoll {
 namespace {
@@ -24,8 +25,9 @@ std::span<const std::byte> bytes_of(const Packet& packet) {
 }  // namespace
 
 template <class Packet>
-Result<NicReceived> AgentConnection::ask(std::span<const std::byte> question) const {
-    GRADCOLL_TRY(send_packet(socket_.number(), question));
+Result<NicReceived> AgentConnection::ask(std::span<const std::byte> question,
+                                         std::span<const Descriptor* const> files) const {
+    GRADCOLL_TRY(send_packet(socket_.number(), question, files));
     NicReceived answer = GRADCOLL_VALUE(receive_packet(socket_.number()));
     if (answer.as<Packet>() != nullptr) return answer;
     if (const auto* refusal = answer.as<NicRefusal>())
@@ -53,7 +55,11 @@ bool AgentConnection::has_our_codecs() const {
 }
 
 Status AgentConnection::join(const NicRoster& roster) {
-    NicReceived answer = GRADCOLL_VALUE(ask<NicReady>(roster.packed()));
+    const Descriptor memory = RankMemory::of_this_process();
+    reads_memory_ = memory.is_open();
+    const Descriptor* const files[] = {&memory};
+    NicReceived answer = GRADCOLL_VALUE(
+        ask<NicReady>(roster.packed(), std::span(files).first(reads_memory_ ? 1 : 0)));
     const auto shape = NicShape::of(static_cast<std::uint32_t>(roster.host_of_rank.size()));
     if (answer.as<NicReady>()->shape != shape || answer.files.size() != 2)
         return {Code::corrupt, "the NIC agent shares other memory than was asked for"};

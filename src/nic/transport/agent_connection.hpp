@@ -25,6 +25,8 @@ class AgentConnection {
 
     const NicLayout& layout() const { return region_.layout(); }
     const SharedRegion& region() const { return region_; }
+    /// Returns whether the agent can read the memory of this process.
+    bool reads_memory() const { return reads_memory_; }
     /// Returns whether the agent has not ended. It is a call of the system.
     bool is_alive() const;
     /// Returns a number that the agent counts on as long as it works.
@@ -35,12 +37,14 @@ class AgentConnection {
 
   private:
     template <class Packet>
-    Result<NicReceived> ask(std::span<const std::byte> question) const;
+    Result<NicReceived> ask(std::span<const std::byte> question,
+                            std::span<const Descriptor* const> files = {}) const;
 
     Descriptor socket_;
     NicWelcome welcome_;
     SharedRegion region_;
     Descriptor event_;
+    bool reads_memory_ = false;
 };
 
 }  // namespace gradcoll

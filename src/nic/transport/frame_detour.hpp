@@ -1,6 +1,7 @@
 // nic/transport/frame_detour.hpp - the other way of frames, where the agents are of no more use.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +16,17 @@ struct OutgoingFrame {
     std::size_t size_bytes = 0;
     NicNote note;
     NicCoding coding = NicCoding::none;
-    bool has_echo = false;  ///< its rank wants what decoding gives of it, too
+    bool has_echo = false;                     ///< its rank wants what decoding gives of it, too
+    std::size_t run_count = 0;                 ///< more than there is room for: some are missing
+    std::array<NicRun, most_nic_runs> runs{};  ///< where its elements are, if not in its slot
+
+    /// Adds elements, behind those of earlier runs.
+    void add_run(const std::byte* data, std::size_t run_bytes) {
+        const auto address = reinterpret_cast<std::uintptr_t>(data);
+        if (run_count < most_nic_runs) runs[run_count] = {address, run_bytes};
+        ++run_count;
+    }
+    std::span<const NicRun> runs_of_elements() const { return {runs.data(), run_count}; }
 };
 
 /// ArrivedFrame is a frame for its receiver; one that is coded on its way is in its plain form.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "base/figures.hpp"
 #include "base/log.hpp"
+#include "memory/copy.hpp"
 
 namespace gradcoll {
 namespace {
@@ -62,22 +64,45 @@ std::byte* FramePipe::room(std::uint32_t peer) {
     return pair.lost ? spare_.data() : layout_.slot(NicSlots::leaving, peer, pair.posted + 1);
 }
 
-void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
-                     NicCoding coding, bool has_echo) {
+void FramePipe::post(std::uint32_t peer, OutgoingFrame frame) {
     Pair& pair = pairs_[peer];
-    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding, has_echo};
-    if (has_echo) pair.echoes.push_back({frame.number, note.id, size_bytes, {}});
+    frame.number = ++pair.posted;
+    if (frame.has_echo) pair.echoes.push_back({frame.number, frame.note.id, frame.size_bytes, {}});
     if (pair.lost) return send_round(peer, frame, spare_.data());
-    NicCounters::of_process().count_sent(size_bytes, coding != NicCoding::none);
+    NicCounters::of_process().count_sent(frame.size_bytes, frame.coding != NicCoding::none);
     pair.kept[frame.number % slots()] = frame;
+    std::memcpy(
+        layout_.slot(NicSlots::leaving, peer, frame.number) + plain_header_bytes(frame.coding),
+        frame.runs.data(), frame.run_count * sizeof(NicRun));
     entries_.write({.kind = NicEntryKind::frame,
                     .peer = peer,
                     .number = frame.number,
-                    .size_bytes = size_bytes,
-                    .note = note,
-                    .coding = coding,
-                    .echo = has_echo});
+                    .size_bytes = frame.size_bytes,
+                    .note = frame.note,
+                    .coding = frame.coding,
+                    .echo = frame.has_echo,
+                    .runs = static_cast<std::uint8_t>(frame.run_count)});
     agent_.wake();
+}
+
+void FramePipe::let_go(std::uint32_t peer) {
+    look_at(peer);
+    const Pair& pair = pairs_[peer];
+    for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
+        if (pair.kept[number % slots()].run_count > 0) return lose(peer);
+}
+
+/// Returns the bytes of a frame that was posted to the agent, put together if they are in runs.
+const std::byte* FramePipe::bytes_of_kept(std::uint32_t peer, const OutgoingFrame& frame) {
+    const std::byte* const slot = layout_.slot(NicSlots::leaving, peer, frame.number);
+    if (frame.run_count == 0) return slot;
+    std::memcpy(spare_.data(), slot, plain_header_bytes(frame.coding));
+    std::byte* to = spare_.data() + plain_header_bytes(frame.coding);
+    for (const NicRun& run : frame.runs_of_elements()) {
+        copy_bytes(to, reinterpret_cast<const std::byte*>(run.address), run.size_bytes);
+        to += run.size_bytes;
+    }
+    return spare_.data();
 }
 
 /// What the agent has written stays in its slot: no frame is posted behind it that could take its
@@ -142,16 +167,21 @@ void FramePipe::look_at(std::uint32_t peer) {
 }
 
 /// Gives the agents up for a peer. What was not delivered, as far as is known here, goes again; the
-/// peer has the rest.
+/// peer has the rest. An agent that stood still, and goes on, sends nothing that it reads from now
+/// on.
 void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
-    if (std::exchange(pair.lost, true) || peer == rank_) return;
+    if (std::exchange(pair.lost, true)) return;
+    layout_.own(peer).withdrawn.store(1, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (peer == rank_) return;
     any_lost_ = true;
     if (!has_left) NicCounters::of_process().count_lost();
     say_that_agents_are_lost(peer, has_left);
-    for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
-        send_round(peer, pair.kept[number % slots()],
-                   layout_.slot(NicSlots::leaving, peer, number));
+    for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number) {
+        const OutgoingFrame& frame = pair.kept[number % slots()];
+        send_round(peer, frame, bytes_of_kept(peer, frame));
+    }
 }
 
 /// Returns how many coded bytes were added. What the agent says can be wrong, but the sum never

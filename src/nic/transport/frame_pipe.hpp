@@ -75,7 +75,21 @@ class FramePipe {
     /// that is coded is there in its plain form (nic/coded_frame.hpp). One that has an echo is
     /// among next_echo()'s when it is delivered.
     void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
-              NicCoding coding = NicCoding::none, bool has_echo = false);
+              NicCoding coding = NicCoding::none, bool has_echo = false) {
+        post(peer,
+             {.size_bytes = size_bytes, .note = note, .coding = coding, .has_echo = has_echo});
+    }
+    /// Returns whether a frame to the peer may have its elements in runs of this process's memory,
+    /// behind the header of its plain form, which is in room() alone.
+    bool takes_runs(std::uint32_t peer) const {
+        return agent_.reads_memory() && !pairs_[peer].lost;
+    }
+    /// Posts a frame; those with runs must be such that takes_runs(). What is in runs stays as it
+    /// is until the frame is delivered, or the peer is let go of.
+    void post(std::uint32_t peer, OutgoingFrame frame);
+    /// Lets go of what is in runs of frames to the peer that are not delivered: they take the
+    /// detour, and so does all that follows.
+    void let_go(std::uint32_t peer);
     /// Echo is what decoding gives of a frame that was posted.
     struct Echo {
         std::uint64_t id = 0;              ///< that of the frame's note
@@ -161,6 +175,7 @@ class FramePipe {
     Status encode_and_send(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes);
     Status decode_detoured(DetouredFrame& frame);
     void send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes);
+    const std::byte* bytes_of_kept(std::uint32_t peer, const OutgoingFrame& frame);
     void tell_taken(std::uint32_t peer);
 
     AgentConnection agent_;

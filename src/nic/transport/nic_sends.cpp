@@ -17,6 +17,9 @@ std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
                             : coded_frame_elems(*codec, frame_bytes) * element_bytes(codec->type);
 }
 
+/// Shorter frames are copied: the agent's call of the system takes longer than that.
+constexpr std::size_t least_referred_bytes = std::size_t{8} << 10;
+
 bool has_echo(const SendRequest& request) {
     return !request.runs.empty() && request.runs.front().decoded != nullptr;
 }
@@ -103,34 +106,45 @@ void NicSends::post_bytes(Outgoing& message, NicNote note) {
     const auto peer = static_cast<std::uint32_t>(message.request.peer);
     const std::size_t count =
         std::min(message.request.size_bytes - message.sent_bytes, message.frame_bytes);
-    const Codec* const codec = message.request.codec;
-    if (codec == nullptr) {
+    if (message.request.codec != nullptr) {
+        frames.post(peer, coded_frame(message, note, count));
+    } else {
         if (count > 0)
             copy_bytes(frames.room(peer), message.request.data + message.sent_bytes, count);
         frames.post(peer, note, count);
-    } else {
-        std::byte* const room = frames.room(peer);
-        write_plain_header(*codec, count / element_bytes(codec->type), room);
-        copy_next(message, room + frame_header_bytes, count);
-        frames.post(peer, note, frame_header_bytes + count, coding_of(*codec),
-                    has_echo(message.request));
     }
     message.sent_bytes += count;
     message.last_frame = frames.posted(peer);
 }
 
-void NicSends::copy_next(Outgoing& message, std::byte* to, std::size_t count) const {
-    while (count > 0) {
-        const ElementRun& run = message.request.runs[message.run];
-        const std::size_t part = std::min(count, run.size_bytes - message.run_bytes);
-        copy_bytes(to, run.data + message.run_bytes, part);
-        to += part;
-        count -= part;
-        message.run_bytes += part;
-        if (message.run_bytes < run.size_bytes) continue;
-        ++message.run;
-        message.run_bytes = 0;
+/// Makes a frame of the next elements: the agent is told where they are, or they are copied.
+OutgoingFrame NicSends::coded_frame(Outgoing& message, const NicNote& note, std::size_t count) {
+    FramePipe& frames = wires_.frames();
+    const SendRequest& request = message.request;
+    const auto peer = static_cast<std::uint32_t>(request.peer);
+    std::byte* const room = frames.room(peer);
+    write_plain_header(*request.codec, count / element_bytes(request.codec->type), room);
+    OutgoingFrame frame{.size_bytes = frame_header_bytes + count,
+                        .note = note,
+                        .coding = coding_of(*request.codec),
+                        .has_echo = has_echo(request)};
+    const RunReader before = message.sent;
+    if (count >= least_referred_bytes && frames.takes_runs(peer)) {
+        message.sent.read(request.runs, count,
+                          [&](const ElementRun& run, std::size_t at, std::size_t part) {
+                              frame.add_run(run.data + at, part);
+                          });
+        if (frame.run_count <= most_nic_runs) return frame;
+        frame.run_count = 0;
+        message.sent = before;
     }
+    std::byte* to = room + frame_header_bytes;
+    message.sent.read(request.runs, count,
+                      [&](const ElementRun& run, std::size_t at, std::size_t part) {
+                          copy_bytes(to, run.data + at, part);
+                          to += part;
+                      });
+    return frame;
 }
 
 /// Takes the echoes that are there. Those of messages that were given up are dropped.
@@ -148,18 +162,14 @@ void NicSends::take_echoes(std::uint32_t peer) {
 
 /// Writes an echo to where it belongs. Echoes come in the order of their frames.
 Status NicSends::put_echo(Outgoing& message, std::span<const std::byte> frame) const {
-    std::span<const std::byte> elements =
+    const std::span<const std::byte> elements =
         GRADCOLL_VALUE(elements_of_plain(*message.request.codec, frame));
-    while (!elements.empty()) {
-        const ElementRun& run = message.request.runs[message.echo_run];
-        const std::size_t part = std::min(elements.size(), run.size_bytes - message.echo_run_bytes);
-        copy_bytes(run.decoded + message.echo_run_bytes, elements.data(), part);
-        elements = elements.subspan(part);
-        message.echo_run_bytes += part;
-        if (message.echo_run_bytes < run.size_bytes) continue;
-        ++message.echo_run;
-        message.echo_run_bytes = 0;
-    }
+    const std::byte* from = elements.data();
+    message.echoed.read(message.request.runs, elements.size(),
+                        [&](const ElementRun& run, std::size_t at, std::size_t part) {
+                            copy_bytes(run.decoded + at, from, part);
+                            from += part;
+                        });
     return {};
 }
 
@@ -207,24 +217,26 @@ void NicSends::on_pull(std::uint32_t peer, const NicNote& note) {
     line_up(peer, index);
 }
 
+/// Sends no more of the message. It ends when all that has left is delivered.
 void NicSends::on_done(std::uint32_t peer, const NicNote& note) {
     std::uint32_t index = no_entry;
-    if (take_answered(peer, note, index) != nullptr) finish(index);
+    if (take_answered(peer, note, index) != nullptr) pool_.push_back(of(peer).leaving, index);
 }
 
 /// Abandons the lane's messages. What is in frames already arrives; the rest of longer messages is
-/// taken back.
+/// taken back. Agents read no elements of theirs any more.
 void NicSends::abandon(const FinishedMessages& lane) {
     const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
     for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
         Peer& state = peers_[peer];
-        for (EntryList* list : {&state.waiting, &state.leaving})
-            pool_.remove_all(*list, belongs, [&](std::uint32_t at) { pool_.give_back(at); });
+        const auto give_back = [&](std::uint32_t at) { pool_.give_back(at); };
+        pool_.remove_all(state.waiting, belongs, give_back);
         for (EntryList* list : {&state.unasked, &state.announced, &state.streaming})
             pool_.remove_all(*list, belongs, [&](std::uint32_t at) {
                 wires_.say(peer, note_of(FrameSays::retract, pool_[at].id));
-                pool_.give_back(at);
+                pool_.push_back(state.leaving, at);
             });
+        if (pool_.remove_all(state.leaving, belongs, give_back)) wires_.frames().let_go(peer);
     }
 }
 

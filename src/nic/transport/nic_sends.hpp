@@ -1,6 +1,8 @@
 // nic/transport/nic_sends.hpp - the messages that this rank sends: cut into frames.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "nic/transport/nic_wires.hpp"
@@ -8,6 +10,29 @@
 #include "transport/finished_messages.hpp"
 
 namespace gradcoll {
+
+/// A RunReader goes through the elements of a message, run by run.
+class RunReader {
+  public:
+    /// Calls visit(run, bytes before, bytes) for each part of the next `count` bytes.
+    template <class Visit>
+    void read(std::span<const ElementRun> runs, std::size_t count, Visit visit) {
+        while (count > 0) {
+            const ElementRun& run = runs[run_];
+            const std::size_t part = std::min(count, run.size_bytes - done_bytes_);
+            visit(run, done_bytes_, part);
+            count -= part;
+            done_bytes_ += part;
+            if (done_bytes_ < run.size_bytes) continue;
+            ++run_;
+            done_bytes_ = 0;
+        }
+    }
+
+  private:
+    std::size_t run_ = 0;         ///< the run that the next bytes are of
+    std::size_t done_bytes_ = 0;  ///< how much of it has been read
+};
 
 /// NicSends sends a message of a few frames at once. It sends the first bytes of a longer one, and
 /// the rest when the receiver asks. A message has ended when all its frames are delivered: then it
@@ -32,12 +57,10 @@ class NicSends {
         std::uint32_t next = no_entry;
         SendRequest request;
         std::size_t frame_bytes = 0;  ///< most bytes of the message in one frame
-        std::size_t run = 0;          ///< run of the request that the next bytes are of
-        std::size_t run_bytes = 0;    ///< how much of it has been sent
+        RunReader sent;
         std::size_t sent_bytes = 0;
-        std::size_t unasked_bytes = 0;   ///< bytes that leave before the receiver asks
-        std::size_t echo_run = 0;        ///< run that the next echo belongs to
-        std::size_t echo_run_bytes = 0;  ///< how much of it is there
+        std::size_t unasked_bytes = 0;  ///< bytes that leave before the receiver asks
+        RunReader echoed;
         std::uint64_t receiver_id = 0;
         std::uint64_t last_frame = 0;
     };
@@ -53,7 +76,7 @@ class NicSends {
     bool send_more(std::uint32_t peer, EntryList& from);
     void line_up(std::uint32_t peer, std::uint32_t index);
     void post_bytes(Outgoing& message, NicNote note);
-    void copy_next(Outgoing& message, std::byte* to, std::size_t count) const;
+    OutgoingFrame coded_frame(Outgoing& message, const NicNote& note, std::size_t count);
     EntryList* take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index);
     void take_echoes(std::uint32_t peer);
     Status put_echo(Outgoing& message, std::span<const std::byte> frame) const;

@@ -76,12 +76,19 @@ bool NicSums::hand_in() {
     std::byte* const room = frames_.room(rank_);
     if (frames_.is_lost(rank_)) return false;
     const std::size_t count = count_of(handed_in_);
-    if (request_.codec != nullptr) write_plain_header(*request_.codec, count, room);
-    copy_bytes(room + header_bytes_, request_.input + offset_of(handed_in_) * elem_bytes_,
-               count * elem_bytes_);
-    frames_.post(rank_, note_of(SumKind{request_.op, request_.type}, handed_in_, request_.count),
-                 header_bytes_ + count * elem_bytes_,
-                 request_.codec != nullptr ? coding_of(*request_.codec) : NicCoding::none);
+    OutgoingFrame frame{
+        .size_bytes = header_bytes_ + count * elem_bytes_,
+        .note = note_of(SumKind{request_.op, request_.type}, handed_in_, request_.count)};
+    if (request_.codec != nullptr) {
+        write_plain_header(*request_.codec, count, room);
+        frame.coding = coding_of(*request_.codec);
+    }
+    const std::byte* const elements = request_.input + offset_of(handed_in_) * elem_bytes_;
+    if (request_.input != request_.output && frames_.takes_runs(rank_))
+        frame.add_run(elements, count * elem_bytes_);
+    else
+        copy_bytes(room + header_bytes_, elements, count * elem_bytes_);
+    frames_.post(rank_, frame);
     ++handed_in_;
     return true;
 }

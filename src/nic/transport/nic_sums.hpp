@@ -14,7 +14,8 @@ namespace gradcoll {
 /// NicSums hands a vector to the agent in pieces, frames of the rank to itself, and their sums come
 /// back the same way. All ranks cut alike. No more than half of the slots are ahead of the sums: so
 /// whoever has a sum knows that others lack no more than the last half, and the pieces that this
-/// rank has handed in since then are still in its slots, whatever became of the agents.
+/// rank has handed in since then are still in its slots, whatever became of the agents; or in the
+/// vector, where they stay if the sums are not put over it.
 ///
 /// Not thread safe.
 class NicSums {

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <tuple>
+#include <vector>
+
+#include "nic/coded_frame.hpp"
 
 namespace gradcoll {
 namespace {
@@ -14,11 +18,11 @@ constexpr std::uint32_t ranks = 3;
 
 /// Ends are rank 0 at both ends of its memory.
 struct Ends {
-    Ends()
-        : member([this] {
+    explicit Ends(RankMemory memory = {})
+        : member([&] {
               auto made = SharedRegion::make(NicShape::of(ranks), file);
               EXPECT_TRUE(made.ok());
-              return NicMember(0, std::move(made).value());
+              return NicMember(0, std::move(made).value(), std::move(memory));
           }()),
           region(std::move(SharedRegion::map(NicShape::of(ranks), file)).value()),
           entries(region.layout(), NicWay::to_agent),
@@ -130,6 +134,88 @@ TEST(NicMember, HasRoomForEchoesOfCodedFrames) {
         others.entries.write(entry);
         EXPECT_EQ(others.take(), Code::corrupt) << peer << " " << echo;
     }
+}
+
+/// ElementsInRuns is a frame whose elements are in this process's memory, and the rank's slot with
+/// where they are.
+struct ElementsInRuns {
+    ElementsInRuns() : ends(RankMemory::of(RankMemory::of_this_process()).value()) {
+        for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<std::byte>(i);
+        entry.peer = 1;
+        entry.number = 1;
+        entry.size_bytes = frame_header_bytes + 5000;
+        entry.coding = NicCoding::plain;
+        entry.runs = 2;
+    }
+    /// Posts the frame, and copies it as far as it is taken.
+    Result<bool> copy() {
+        std::byte* const slot = ends.region.layout().slot(NicSlots::leaving, entry.peer, 1);
+        const std::size_t header = plain_header_bytes(entry.coding);
+        std::memset(slot, 7, header);
+        std::memcpy(slot + header, runs.data(), sizeof runs);
+        ends.entries.write(entry);
+        GRADCOLL_TRY(ends.member.take_entry().status());
+        if (entry.peer == 0) {
+            GRADCOLL_TRY(ends.member.copy_piece(1, copied));
+            return true;
+        }
+        copied.resize(entry.size_bytes);
+        return ends.member.copy_frame(ends.member.next_frame(1), copied);
+    }
+
+    std::vector<std::byte> elements = std::vector<std::byte>(9000);
+    std::array<NicRun, 2> runs = {NicRun{reinterpret_cast<std::uintptr_t>(&elements[4000]), 3000},
+                                  NicRun{reinterpret_cast<std::uintptr_t>(&elements[17]), 2000}};
+    NicEntry entry;
+    std::vector<std::byte> copied = std::vector<std::byte>(frame_header_bytes + 5000);
+    Ends ends;
+};
+
+TEST(NicMember, ReadsElementsWhereTheRankHasThem) {
+    ElementsInRuns there;
+    const auto copied = there.copy();
+    ASSERT_TRUE(copied.ok() && *copied) << copied.status().message();
+    EXPECT_EQ(there.copied.front(), std::byte{7});
+    EXPECT_EQ(std::memcmp(&there.copied[frame_header_bytes], &there.elements[4000], 3000), 0);
+    EXPECT_EQ(std::memcmp(&there.copied[frame_header_bytes + 3000], &there.elements[17], 2000), 0);
+    ElementsInRuns piece;  // of an exact sum
+    piece.entry.peer = 0;
+    piece.entry.coding = NicCoding::none;
+    piece.entry.size_bytes = 5000;
+    piece.copied.resize(5000);
+    ASSERT_TRUE(piece.copy().ok());
+    EXPECT_EQ(std::memcmp(piece.copied.data(), &piece.elements[4000], 3000), 0);
+}
+
+/// What a rank has withdrawn may be anything by now, and must not leave.
+TEST(NicMember, KnowsWhatTheRankHasWithdrawn) {
+    ElementsInRuns there;
+    there.ends.region.layout().own(1).withdrawn = 1;
+    const auto copied = there.copy();
+    ASSERT_TRUE(copied.ok());
+    EXPECT_FALSE(*copied);
+}
+
+TEST(NicMember, RefusesRunsThatCannotBe) {
+    using Change = void (*)(ElementsInRuns&);
+    for (const Change change :
+         {Change([](ElementsInRuns& each) { each.entry.runs = most_nic_runs + 1; }),
+          Change([](ElementsInRuns& each) { each.entry.coding = NicCoding::none; }),
+          Change([](ElementsInRuns& each) { each.entry.size_bytes = 10; }),
+          Change([](ElementsInRuns& each) { --each.entry.size_bytes; }),
+          Change([](ElementsInRuns& each) { ++each.entry.size_bytes; }),
+          Change([](ElementsInRuns& each) { each.runs[0].size_bytes = ~std::uint64_t{0}; }),
+          Change([](ElementsInRuns& each) { each.runs[1].size_bytes = 2000 + (1ULL << 63); })}) {
+        ElementsInRuns there;
+        change(there);
+        EXPECT_EQ(there.copy().status().code(), Code::corrupt);
+    }
+    ElementsInRuns nowhere;
+    nowhere.runs[1].address = 8;
+    EXPECT_EQ(nowhere.copy().status().code(), Code::io);
+    Ends without;  // the rank has given no memory
+    without.entries.write(ElementsInRuns().entry);
+    EXPECT_EQ(without.take(), Code::corrupt);
 }
 
 TEST(NicMember, PutsFramesIntoTheRanksMemoryInOrder) {

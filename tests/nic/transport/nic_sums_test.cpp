@@ -123,11 +123,14 @@ TEST_P(NicSumsOfHosts, WithCodecsHaveTheBitsOfPieceByPiece) {
     for (const char* name : {"int8", "2:4", "bound/abs=0.001", "int8+zstd", "2:4+int8", "bf16"}) {
         const Codec codec = codec_for(codec_from_name(name).value(), ElementType::f32).value();
         for (const std::size_t count : {77, 300'007}) {
-            Floats vector = mine(count, 3);
-            const auto outcome = sums_->sum(request(vector, vector, &codec));
-            ASSERT_TRUE(outcome.ok()) << outcome.status().message();
-            EXPECT_EQ(outcome->done, count);
-            EXPECT_EQ(vector, reference(dealt_, count, &codec, 3)) << name << " " << count;
+            const Floats expected = reference(dealt_, count, &codec, 3);
+            for (const bool in_place : {true, false}) {
+                Floats vector = mine(count, 3), out(count);
+                const auto outcome = sums_->sum(request(vector, in_place ? vector : out, &codec));
+                ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+                EXPECT_EQ(outcome->done, count);
+                EXPECT_EQ(in_place ? vector : out, expected) << name << " " << count;
+            }
         }
     }
 }
