@@ -17,6 +17,11 @@ enum : std::uint8_t {
     noticed          ///< the signature has left, or come
 };
 
+/// Returns whether the result is so long that it is written past the caches.
+bool has_long_vector(const PlanSpec& spec) {
+    return static_cast<std::size_t>(spec.count_elems) * spec.elem_bytes >= least_streamed_bytes;
+}
+
 Status differing() {
     return {Code::invalid_argument,
             "its call and this rank's have different datatypes, operations or counts"};
@@ -195,14 +200,17 @@ MessageBytes ChunkRun::plain_bytes(std::uint32_t index) const {
     return {view_.target(decode.to, decode.range), size_bytes};
 }
 
-std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send) {
+std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send, const Operation& operation) {
     const CodedHops& coded = program().coded();
     const auto planned = coded.runs_of(send);
     const auto runs = std::span(runs_).subspan(coded.first_run_of(send), planned.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const auto& [place, range, echo, echo_offset_bytes] = planned[i];
         runs[i] = {view_.source(place, range), view_.bytes_of(range), nullptr};
-        if (echo == CodedHops::Run::Echo::in_place) runs[i].decoded = view_.target(place, range);
+        if (echo == CodedHops::Run::Echo::in_place) {
+            runs[i].decoded = view_.target(place, range);
+            runs[i].past_caches = has_long_vector(operation.plan.spec);
+        }
         if (echo == CodedHops::Run::Echo::in_scratch)
             runs[i].decoded = memory_.scratch + echo_offset_bytes;
     }
@@ -216,13 +224,21 @@ Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
     const int tag = first_tag_ + message.stage;
     const Codec& codec = operation.codec(message.codec);
     const MessageBytes plain = plain_bytes(index);
-    if (message.kind == StepKind::recv)
-        return operation.lane.start_coded_recv(message.peer, tag, plain.data, plain.size_bytes,
-                                               codec, cookie_of(index));
+    if (message.kind == StepKind::recv) {
+        CodedRoom room{plain.data, plain.size_bytes};
+        const CodedHops& coded = program().coded();
+        if (coded.lands(index) && step(coded.decode_of(index)).kind == StepKind::decode_reduce) {
+            room.addend = view_.first_operand(step(coded.decode_of(index)));
+            room.exact = &operation.codec(CodecId::exact);
+        } else {
+            room.past_caches = coded.lands(index) && has_long_vector(operation.plan.spec);
+        }
+        return operation.lane.start_coded_recv(message.peer, tag, room, codec, cookie_of(index));
+    }
     if (operation.failed())
         return start_notice(message, plain.size_bytes, tag, cookie_of(index), operation);
     ++operation.stats.messages_sent;
-    return operation.lane.start_coded_send(message.peer, tag, runs_of(index), codec,
+    return operation.lane.start_coded_send(message.peer, tag, runs_of(index, operation), codec,
                                            cookie_of(index));
 }
 

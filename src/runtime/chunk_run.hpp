@@ -97,7 +97,7 @@ class ChunkRun {
     bool was_notice(std::uint32_t message, std::size_t received_bytes, Operation& operation);
     void check_was_announced(std::uint32_t recv, Operation& operation) const;
     Status start_coded(std::uint32_t message, Operation& operation);
-    std::span<const ElementRun> runs_of(std::uint32_t send);
+    std::span<const ElementRun> runs_of(std::uint32_t send, const Operation& operation);
     MessageBytes plain_bytes(std::uint32_t message) const;
     TraceSpan span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                       const Operation& operation) const;

@@ -43,7 +43,12 @@ class CodedHops::Finder {
     bool add_up(std::uint32_t message) {
         const bool sends = schedule_.steps[message].kind == StepKind::send;
         if (!find_parts(message, sends ? StepKind::encode : StepKind::decode_reduce)) return false;
-        sends ? add_up_send(message) : add_recv(message);
+        if (sends)
+            add_up_send(message);
+        else if (adds_at_once(message))
+            land(message);
+        else
+            add_recv(message);
         return true;
     }
 
@@ -55,10 +60,8 @@ class CodedHops::Finder {
             add_recv(recv);
             return true;
         }
-        const std::uint32_t decode = parts_.front();
-        made_.hops_[recv] = {0, decode, 0, Kind::landing};
-        made_.hops_[decode] = {0, 0, 0, Kind::idle};
-        const Step& step = schedule_.steps[decode];
+        land(recv);
+        const Step& step = schedule_.steps[parts_.front()];
         for (std::uint32_t i = 0; i < step.dep_count; ++i)
             if (const std::uint32_t dep = schedule_.deps[step.first_dep + i]; dep != recv)
                 made_.waits_.push_back({recv, dep});
@@ -119,6 +122,19 @@ class CodedHops::Finder {
             made_.hops_[encode] = {0, send, 0, Kind::encode};
             made_.runs_.push_back({schedule_.steps[encode].from, schedule_.steps[encode].range});
         }
+    }
+
+    /// Returns whether all of a message is added by one step that waits for nothing else: then the
+    /// receive can add, and waits for nothing, either.
+    bool adds_at_once(std::uint32_t recv) const {
+        const Step& add = schedule_.steps[parts_.front()];
+        return parts_.size() == 1 && add.dep_count == 1 && schedule_.deps[add.first_dep] == recv;
+    }
+
+    /// Lets the elements of a receive come to where the only step that uses them would put them.
+    void land(std::uint32_t recv) {
+        made_.hops_[recv] = {0, parts_.front(), 0, Kind::landing};
+        made_.hops_[parts_.front()] = {0, 0, 0, Kind::idle};
     }
 
     void add_recv(std::uint32_t recv) {

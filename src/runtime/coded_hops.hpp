@@ -56,7 +56,8 @@ class CodedHops {
     }
     /// Returns whether the payload of a decode or decode_reduce step is plain elements.
     bool is_decoded(std::size_t step) const { return kind_of(step) == Kind::decoded; }
-    /// Returns whether the elements of a receive come to where its decode step would put them.
+    /// Returns whether the elements of a receive come to where its decode step would put them, or
+    /// are added there if that is a decode_reduce step.
     bool lands(std::size_t recv) const { return kind_of(recv) == Kind::landing; }
     /// Returns that decode step.
     std::uint32_t decode_of(std::size_t recv) const { return hops_[recv].first; }

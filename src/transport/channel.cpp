@@ -32,7 +32,7 @@ Status Lane::start_coded_send(int peer, int /*tag*/, std::span<const ElementRun>
     return encodes_nothing(peer);
 }
 
-Status Lane::start_coded_recv(int peer, int /*tag*/, void* /*data*/, std::size_t /*size_bytes*/,
+Status Lane::start_coded_recv(int peer, int /*tag*/, const CodedRoom& /*room*/,
                               const Codec& /*codec*/, std::uint32_t /*cookie*/) {
     return encodes_nothing(peer);
 }

@@ -23,6 +23,22 @@ struct ElementRun {
     /// What the receiver gets of the run is also written here before the message completes; this
     /// may be `data`. Null: nowhere. All runs of a message have one, or none has.
     std::byte* decoded = nullptr;
+    bool past_caches = false;  ///< `decoded` is written past the caches
+};
+
+/// What comes for a vector of this size or more is written past the caches: it would not stay in a
+/// core's own cache until the call's end anyway.
+inline constexpr std::size_t least_streamed_bytes = std::size_t{2} << 20;
+
+/// CodedRoom is where the elements of a message that was encoded on its way come to.
+struct CodedRoom {
+    std::byte* data = nullptr;
+    std::size_t size_bytes = 0;
+    /// What comes is added to these elements, which may be `data`; what is sent in its place is
+    /// not. Null: nothing is added.
+    const std::byte* addend = nullptr;
+    const Codec* exact = nullptr;  ///< adds (Codec::decode_sum), where there is an addend
+    bool past_caches = false;      ///< elements are written past the caches, where there is none
 };
 
 /// Completion is one message that finished.
@@ -70,8 +86,8 @@ class Lane {
     /// start_send(); internal if the way does not encode.
     virtual Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs,
                                     const Codec& codec, std::uint32_t cookie);
-    virtual Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
-                                    const Codec& codec, std::uint32_t cookie);
+    virtual Status start_coded_recv(int peer, int tag, const CodedRoom& room, const Codec& codec,
+                                    std::uint32_t cookie);
     /// Lets messages to and from these ranks (ascending) go in short pieces; the other ends say the
     /// same, and from then on no two messages of one pair and tag are in flight at once. It is
     /// called only while nothing is in flight. It is a hint: a transport that gains nothing from it

@@ -49,6 +49,9 @@ struct MessageRequest {
     const Codec* codec =
         nullptr;  ///< codec of elements that are encoded on their way; null for bytes
     std::span<const ElementRun> runs = {};  ///< elements of such a send, in place of data
+    const std::byte* addend = nullptr;      ///< as CodedRoom has it
+    const Codec* exact = nullptr;
+    bool past_caches = false;
 };
 using SendRequest = MessageRequest<const std::byte>;
 using RecvRequest = MessageRequest<std::byte>;

@@ -65,22 +65,25 @@ class TrafficLane final : public Lane {
         }
     }
 
-    Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
-                            const Codec& codec, std::uint32_t cookie) override {
+    Status start_coded_recv(int peer, int tag, const CodedRoom& room, const Codec& codec,
+                            std::uint32_t cookie) override {
         if constexpr (requires { Traffic::encodes; }) {
             GRADCOLL_TRY(admit(peer, tag));
             GRADCOLL_TRY(traffic_.start_recv({&finished_,
-                                              static_cast<std::byte*>(data),
-                                              size_bytes,
+                                              room.data,
+                                              room.size_bytes,
                                               cookie,
                                               peer,
                                               tag,
                                               &codec,
-                                              {}}));
+                                              {},
+                                              room.addend,
+                                              room.exact,
+                                              room.past_caches}));
             ++started_;
             return {};
         } else {
-            return Lane::start_coded_recv(peer, tag, data, size_bytes, codec, cookie);
+            return Lane::start_coded_recv(peer, tag, room, codec, cookie);
         }
     }
 

@@ -144,8 +144,9 @@ TEST(CodedHops, OwnersGetBackWhatTheirEncodingDecodesTo) {
     }
 }
 
-/// What comes down is written to its place at once: so the receive waits for those that read there.
-TEST(CodedHops, WhatComesDownLandsInItsPlace) {
+/// What comes up is added where it comes, if there is one such message. What comes down is written
+/// to its place at once: so the receive waits for those that read there.
+TEST(CodedHops, WhatComesLandsInItsPlace) {
     const Tree tree = tree_from_expression("(0 1)", -1).value();
     PlanSpec spec = int8_spec(tree);
     spec.in_place = true;
@@ -158,11 +159,13 @@ TEST(CodedHops, WhatComesDownLandsInItsPlace) {
     for (std::size_t i = 0; i < plan.body.steps.size(); ++i) {
         if (!coded.has(i) || !coded.lands(i)) continue;
         ++landed;
+        EXPECT_TRUE(coded.is_idle(coded.decode_of(i)));
+        if (plan.body.steps[coded.decode_of(i)].kind == StepKind::decode_reduce) continue;
         EXPECT_EQ(plan.body.steps[coded.decode_of(i)].kind, StepKind::decode);
         for (std::size_t j = 0; j < plan.body.steps.size(); ++j)
             EXPECT_TRUE(!coded.leaves(j) || waits(*program, i, coded.send_of(j)));
     }
-    EXPECT_EQ(landed, 1U);
+    EXPECT_EQ(landed, 2U);
 }
 
 /// A ring and lower lossy levels pass encodings on, and so need them.

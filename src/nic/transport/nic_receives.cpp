@@ -109,6 +109,21 @@ void NicReceives::keep_more(std::uint32_t peer, Early& early, const ArrivedFrame
     ++of(peer).early_count;
 }
 
+/// Puts the next bytes of a message to where they belong, or adds them there. Elements of a frame
+/// that was checked are whole ones.
+void NicReceives::put(Incoming& incoming, const ArrivedFrame& frame) {
+    const std::span<const std::byte> body = body_of(frame);
+    const RecvRequest& request = incoming.request;
+    std::byte* const to = request.data + incoming.taken_bytes;
+    const bool adds = request.addend != nullptr && frame.coding != NicCoding::none;
+    if (!adds) (request.past_caches ? copy_streaming : copy_bytes)(to, body.data(), body.size());
+    if (adds && !request.exact->decode_sum(body.data(), body.size(),
+                                           body.size() / element_bytes(request.codec->type),
+                                           request.addend + incoming.taken_bytes, to))
+        wires_.fail(peer_of(request), fmt::format("sent {} bytes of elements", body.size()));
+    incoming.taken_bytes += body.size();
+}
+
 /// Begins a message that the receive has met.
 void NicReceives::begin(std::uint32_t index, const ArrivedFrame& frame) {
     Incoming& incoming = pool_[index];
@@ -122,8 +137,7 @@ void NicReceives::begin(std::uint32_t index, const ArrivedFrame& frame) {
                       too_long(request.peer, request.tag, request.size_bytes, incoming.size_bytes));
     if (Status coded = check_coding(request, frame); !coded.ok())
         return refuse(index, frame, std::move(coded));
-    copy_bytes(request.data, body.data(), body.size());
-    incoming.taken_bytes = body.size();
+    put(incoming, frame);
     if (whole) return finish(index, {});
     incoming.sender_id = frame.note.id;
     pool_.push_back(of(peer).streaming, index);
@@ -182,9 +196,7 @@ void NicReceives::add(std::uint32_t index, const ArrivedFrame& frame) {
         pool_.remove(streaming, index);
         return refuse(index, frame, std::move(coded));
     }
-    const std::span<const std::byte> body = body_of(frame);
-    copy_bytes(incoming.request.data + incoming.taken_bytes, body.data(), body.size());
-    incoming.taken_bytes += body.size();
+    put(incoming, frame);
     if (incoming.taken_bytes < incoming.size_bytes) return;
     pool_.remove(streaming, index);
     finish(index, {});

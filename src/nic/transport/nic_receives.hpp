@@ -69,6 +69,7 @@ class NicReceives {
     void keep(std::uint32_t peer, const ArrivedFrame& frame);
     void keep_more(std::uint32_t peer, Early& early, const ArrivedFrame& frame);
     bool fits(std::uint32_t peer, const Incoming& incoming, const ArrivedFrame& frame);
+    void put(Incoming& incoming, const ArrivedFrame& frame);
     void add(std::uint32_t index, const ArrivedFrame& frame);
     void on_unasked(std::uint32_t peer, const ArrivedFrame& frame);
     void begin(std::uint32_t index, const ArrivedFrame& frame);

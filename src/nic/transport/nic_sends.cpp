@@ -167,7 +167,8 @@ Status NicSends::put_echo(Outgoing& message, std::span<const std::byte> frame) c
     const std::byte* from = elements.data();
     message.echoed.read(message.request.runs, elements.size(),
                         [&](const ElementRun& run, std::size_t at, std::size_t part) {
-                            copy_bytes(run.decoded + at, from, part);
+                            (run.past_caches ? copy_streaming : copy_bytes)(run.decoded + at, from,
+                                                                            part);
                             from += part;
                         });
     return {};

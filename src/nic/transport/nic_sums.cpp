@@ -10,6 +10,7 @@
 #include "compress/frame.hpp"
 #include "memory/copy.hpp"
 #include "nic/sum_note.hpp"
+#include "transport/channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -100,8 +101,9 @@ Status NicSums::put_in_place(const ArrivedFrame& frame) {
         return corrupt("a sum of {} bytes instead of {}", frame.size_bytes, header_bytes_ + bytes);
     if (request_.codec != nullptr)
         GRADCOLL_TRY(elements_of_plain(*request_.codec, {frame.bytes, frame.size_bytes}).status());
-    copy_bytes(request_.output + offset_of(taken_) * elem_bytes_, frame.bytes + header_bytes_,
-               bytes);
+    const bool is_long = request_.count * elem_bytes_ >= least_streamed_bytes;
+    (is_long ? copy_streaming : copy_bytes)(request_.output + offset_of(taken_) * elem_bytes_,
+                                            frame.bytes + header_bytes_, bytes);
     return {};
 }
 

@@ -70,12 +70,12 @@ class RoutedLane final : public Lane {
         return way.lane->start_coded_send(route.place, tag, runs, codec, cookie);
     }
 
-    Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
-                            const Codec& codec, std::uint32_t cookie) override {
+    Status start_coded_recv(int peer, int tag, const CodedRoom& room, const Codec& codec,
+                            std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = route_to(peer);
         return ways_[static_cast<std::size_t>(route.way)].lane->start_coded_recv(
-            route.place, tag, data, size_bytes, codec, cookie);
+            route.place, tag, room, codec, cookie);
     }
 
     void cut_messages(std::vector<int> peers, CutEnd end) override {
