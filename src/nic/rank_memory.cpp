@@ -39,8 +39,8 @@ Result<RankMemory> RankMemory::of(Descriptor file) {
 Status RankMemory::read(std::span<const NicRun> runs, std::span<std::byte> to) const {
     for (NicRun run : runs) {
         while (run.size_bytes > 0) {
-            const ssize_t count = pread(file_.number(), to.data(), run.size_bytes,
-                                        static_cast<off_t>(run.address));
+            const ssize_t count =
+                pread(file_.number(), to.data(), run.size_bytes, static_cast<off_t>(run.address));
             if (count < 0 && errno == EINTR) continue;
             if (count <= 0)
                 return {Code::io, fmt::format("{} bytes of a rank's memory at {:#x}: {}",

@@ -44,7 +44,8 @@ TEST(RankMemory, WhatIsNotThereIsAnError) {
     ASSERT_EQ(munmap(pages + page, page), 0);
     const RankMemory memory = own_memory();
     std::vector<std::byte> read(page);
-    for (const NicRun run : {NicRun{address_of(pages + page), page}, NicRun{address_of(pages), page}})
+    for (const NicRun run :
+         {NicRun{address_of(pages + page), page}, NicRun{address_of(pages), page}})
         EXPECT_EQ(memory.read({&run, 1}, read).ok(), run.address == address_of(pages));
     const NicRun across{address_of(pages + page / 2), page}, beyond{~std::uint64_t{0} - page, page};
     EXPECT_EQ(memory.read({&across, 1}, read).code(), Code::io);
