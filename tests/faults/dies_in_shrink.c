@@ -30,13 +30,12 @@ static void count_call(const char* name) {
 }
 
 /* Each of these is the MPI library's function behind a count. */
-#define COUNTED(name, types, values)             \
-    int name types {                             \
-        static int(*real) types;                 \
-        count_call(#name);                       \
-        if (real == NULL)                        \
-            real = (int(*) types)dlsym(RTLD_NEXT, #name); \
-        return real values;                      \
+#define COUNTED(name, types, values)                                    \
+    int name types {                                                    \
+        static int(*real) types;                                        \
+        count_call(#name);                                              \
+        if (real == NULL) real = (int(*) types)dlsym(RTLD_NEXT, #name); \
+        return real values;                                             \
     }
 
 COUNTED(PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made))

@@ -9,8 +9,8 @@ namespace gradcoll {
 
 /// GuardedComms are a communicator and all private ones that are made of it, or of those, while
 /// this object lives. Each of them is one on all ranks that live, or an error on all. None is freed
-/// before this object ends (free_own_comm() leaves them to it), so revoke() ends the waits of others
-/// on all of them. Needs an MPI library with ULFM.
+/// before this object ends (free_own_comm() leaves them to it), so revoke() ends the waits of
+/// others on all of them. Needs an MPI library with ULFM.
 class GuardedComms {
   public:
     explicit GuardedComms(MPI_Comm first);

@@ -27,8 +27,7 @@ Status name_ranks(MPI_Comm of, HostComm& host) {
 Result<HostComm> HostComm::make(MPI_Comm of) {
     HostComm host;
     MPI_Comm& handle = host.comm.handle;
-    const int code =
-        PMPI_Comm_split_type(of, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &handle);
+    const int code = PMPI_Comm_split_type(of, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &handle);
     GRADCOLL_TRY(GuardedComms::of_all(of, handle, from_mpi(code, "MPI_Comm_split_type")));
     PMPI_Comm_set_errhandler(handle, errors_return());
     PMPI_Comm_rank(handle, &host.rank);
