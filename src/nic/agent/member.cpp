@@ -154,6 +154,12 @@ Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
     return {};
 }
 
+Status NicMember::copy_piece(std::uint64_t number, std::span<std::byte> to) const {
+    const bool is_there = GRADCOLL_VALUE(copy(rank_, number, to));
+    if (is_there) return {};
+    return {Code::peer_failed, fmt::format("rank {} has withdrawn its piece {}", rank_, number)};
+}
+
 std::span<const std::byte> NicMember::bytes_of_piece(std::uint64_t number) const {
     if (piece(number).runs > 0) return {};
     return {region_.layout().slot(NicSlots::leaving, rank_, number), piece(number).size_bytes};

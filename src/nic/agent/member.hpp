@@ -104,10 +104,9 @@ class NicMember {
     /// Returns the bytes of a piece; nothing if they are not in its slot.
     std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
     /// Copies the bytes of a piece to `to`, whose size they have, from wherever they are. Errors:
-    /// corrupt if where they are cannot be; io if they cannot be read there.
-    Status copy_piece(std::uint64_t number, std::span<std::byte> to) const {
-        return copy(rank_, number, to).status();
-    }
+    /// corrupt if where they are cannot be; io if they cannot be read there; peer_failed if the
+    /// rank has withdrawn them, and so may have changed them.
+    Status copy_piece(std::uint64_t number, std::span<std::byte> to) const;
     /// Returns where the sum of a piece belongs. Errors: those of room_for().
     Result<std::byte*> room_for_sum(std::uint64_t number);
     /// Takes note of bytes of sums that leave this host, as they travel and before that.

@@ -194,6 +194,10 @@ TEST(NicMember, KnowsWhatTheRankHasWithdrawn) {
     const auto copied = there.copy();
     ASSERT_TRUE(copied.ok());
     EXPECT_FALSE(*copied);
+    ElementsInRuns piece;
+    piece.entry.peer = 0;
+    piece.ends.region.layout().own(0).withdrawn = 1;
+    EXPECT_EQ(piece.copy().status().code(), Code::peer_failed);
 }
 
 TEST(NicMember, RefusesRunsThatCannotBe) {
