@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -99,7 +100,7 @@ const std::byte* FramePipe::bytes_of_kept(std::uint32_t peer, const OutgoingFram
     std::memcpy(spare_.data(), slot, plain_header_bytes(frame.coding));
     std::byte* to = spare_.data() + plain_header_bytes(frame.coding);
     for (const NicRun& run : frame.runs_of_elements()) {
-        copy_bytes(to, reinterpret_cast<const std::byte*>(run.address), run.size_bytes);
+        copy_bytes(to, std::bit_cast<const std::byte*>(run.address), run.size_bytes);
         to += run.size_bytes;
     }
     return spare_.data();

@@ -297,9 +297,9 @@ void SeveralHosts::drive(Piece& piece, IsThere&& is_there) {
             if (progress.ok() && *progress == Progress::idle) lane_.memory->rest();
         } else if (advance_messages() || advance_started_calls()) {
             idle_turns = idle_start;
-        } else if (++idle_turns > idle_turns_before_yield) {
+        } else if (++idle_turns > idle_turns_before_yield && piece.lease.executor->rest()) {
             // Messages for the other pieces wake it, too. Who has slept waits for long ones.
-            if (piece.lease.executor->rest()) idle_start = idle_turns_before_yield;
+            idle_start = idle_turns_before_yield;
         }
     }
 }
