@@ -1,6 +1,5 @@
 # trains.py - ranks train with gradcoll.torch.EngineOptimizer until some of them are killed; the others go on with
 # gradcoll.shrink() and reconfigure(), and say in a line what became of their weights, for tests/faults/survive.
-# TRAINS_SPARE: the last rank takes no part until then, and comes in place of the dead once the others have gone on.
 # Argument: DELAY_US:RANK[+RANK]...: who is killed when, after all have begun.
 import copy
 import hashlib
@@ -63,48 +62,14 @@ def say(text):
     print(text, flush=True)
 
 
-def made(comm):
-    """The optimizer of a rank, and the one inside."""
-    inner = torch.optim.SGD(model.parameters(), lr=0.002, momentum=0.9)
-    return inner, gradcoll.torch.EngineOptimizer(inner, model, codec=os.environ.get("TRAINS_CODEC", "exact"), min_bytes=0, comm=comm)
-
-
-def goes_on_right(comm, first_step, steps):
-    """Whether ranks have the same weights after some steps, less loss than at first, and means as they should be."""
-    loss = [train(first_step + i) for i in range(steps)][-1]
-    first = comm.bcast(first_loss)
-    return len(set(comm.allgather(digest()))) == 1 and is_mean_right(comm, 5000) and loss < first
-
-
-def take_state_of_rank_0(comm):
-    """What the optimizer inside remembers; weights and the step come with the outer one."""
-    inner.load_state_dict(comm.bcast(inner.state_dict()))
-
-
-def leave():
-    time.sleep(1)  # who ends is dead to the others
-    os._exit(0)
-
-
 WORLD.Set_errhandler(MPI.ERRORS_RETURN)
 gradcoll.attach(WORLD)
-HAS_SPARE = "TRAINS_SPARE" in os.environ
-is_spare = HAS_SPARE and WORLD.rank == WORLD.size - 1
-team = WORLD.Split(1 if is_spare else 0)
-step, first_loss = 1, None
-if not is_spare:
-    inner, optimizer = made(team)
-    first_loss = train(0)
+inner = torch.optim.SGD(model.parameters(), lr=0.002, momentum=0.9)
+optimizer = gradcoll.torch.EngineOptimizer(inner, model, codec=os.environ.get("TRAINS_CODEC", "exact"), min_bytes=0)
+step, first_loss = 1, train(0)
 WORLD.Barrier()
 say(f"rank {WORLD.rank} begins")
 WORLD.Barrier()
-if is_spare:
-    whole = gradcoll.shrink(WORLD)
-    inner, optimizer = made(whole)
-    take_state_of_rank_0(whole)
-    goes_on_right(whole, 1000, 20)
-    optimizer.close()
-    leave()
 death = time.monotonic() + DELAY
 if WORLD.rank in VICTIMS:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -118,14 +83,11 @@ while not text and time.monotonic() < death + 30:
         text = str(error)
 say(f"survivor {WORLD.rank}: {time.monotonic() - death:.3f} s, class {int(bool(text))}, {step} made, 0 wrong, digest {digest()}: {text}")
 begin = time.monotonic()
-rest = gradcoll.shrink(team)
-whole = gradcoll.shrink(WORLD) if HAS_SPARE else rest  # while no thread of an engine makes calls
+rest = gradcoll.shrink(WORLD)
 optimizer.reconfigure(rest)
-is_right = goes_on_right(rest, step, 60)
-if HAS_SPARE:
-    optimizer.reconfigure(whole)
-    take_state_of_rank_0(whole)
-    is_right &= whole.size == rest.size + 1 and goes_on_right(whole, 1000, 20)
+loss = [train(step + i) for i in range(60)][-1]
+is_right = len(set(rest.allgather(digest()))) == 1 and is_mean_right(rest, 5000) and loss < first_loss
 optimizer.close()
 say(f"rank {WORLD.rank} goes on, {rest.size} ranks, {time.monotonic() - begin:.3f} s: {'right' if is_right else 'wrong'}")
-leave()
+time.sleep(1)  # who ends is dead to the others
+os._exit(0)
