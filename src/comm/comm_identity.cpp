@@ -61,11 +61,9 @@ void completions_are_seen() {
 }
 
 Result<PrivateComm> PrivateComm::make(MPI_Comm parent) {
-    PrivateComm made;
-    Status status = from_mpi(PMPI_Comm_dup(parent, &made.comm_), "MPI_Comm_dup");
-    GRADCOLL_TRY(GuardedComms::of_all(parent, made.comm_, std::move(status)));
-    GRADCOLL_TRY(return_errors(made.comm_));
-    return made;
+    MPI_Comm made = MPI_COMM_NULL;
+    const int code = PMPI_Comm_dup(parent, &made);
+    return made_of(parent, {"MPI_Comm_dup", code}, made);
 }
 
 Result<PrivateComm> PrivateComm::of(MPI_Comm comm) {
@@ -75,10 +73,10 @@ Result<PrivateComm> PrivateComm::of(MPI_Comm comm) {
     return made;
 }
 
-Result<PrivateComm> PrivateComm::part_of(MPI_Comm parent, int code, MPI_Comm part) {
+Result<PrivateComm> PrivateComm::made_of(MPI_Comm parent, Making by, MPI_Comm comm) {
     PrivateComm made;
-    made.comm_ = code == MPI_SUCCESS ? part : MPI_COMM_NULL;
-    GRADCOLL_TRY(GuardedComms::of_all(parent, made.comm_, from_mpi(code, "MPI_Comm_split")));
+    made.comm_ = by.code == MPI_SUCCESS ? comm : MPI_COMM_NULL;
+    GRADCOLL_TRY(GuardedComms::of_all(parent, made.comm_, from_mpi(by.code, by.call)));
     if (made.comm_ != MPI_COMM_NULL) GRADCOLL_TRY(return_errors(made.comm_));
     return made;
 }

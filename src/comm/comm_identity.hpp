@@ -30,10 +30,14 @@ class PrivateComm {
     MPI_Comm handle() const { return comm_; }
     /// Takes a communicator that is ours already.
     static Result<PrivateComm> of(MPI_Comm comm);
-    /// Takes what MPI_Comm_split or its kin made of `parent` on this rank, with that code.
-    /// Collective over the parent where that is guarded (GuardedComms). Errors: transport,
-    /// peer_failed.
-    static Result<PrivateComm> part_of(MPI_Comm parent, int code, MPI_Comm part);
+    /// Making is the call of MPI that made a communicator, and its code.
+    struct Making {
+        const char* call;
+        int code;
+    };
+    /// Takes what a call made of `parent` on this rank; null where it is no member. Collective
+    /// over the parent where that is guarded (GuardedComms). Errors: transport, peer_failed.
+    static Result<PrivateComm> made_of(MPI_Comm parent, Making by, MPI_Comm comm);
 
   private:
     MPI_Comm comm_ = MPI_COMM_NULL;

@@ -10,7 +10,7 @@ namespace {
 Result<PrivateComm> split(const CommIdentity& whole, int color) {
     MPI_Comm part = MPI_COMM_NULL;
     const int code = PMPI_Comm_split(whole.private_comm(), color, whole.rank(), &part);
-    return PrivateComm::part_of(whole.private_comm(), code, part);
+    return PrivateComm::made_of(whole.private_comm(), {"MPI_Comm_split", code}, part);
 }
 
 Result<HostGroups> groups_of(const CommIdentity& whole, PrivateComm host) {
@@ -30,7 +30,7 @@ Result<HostGroups> HostGroups::make(const CommIdentity& whole) {
     MPI_Comm host = MPI_COMM_NULL;
     const int code = PMPI_Comm_split_type(whole.private_comm(), MPI_COMM_TYPE_SHARED, whole.rank(),
                                           MPI_INFO_NULL, &host);
-    auto taken = PrivateComm::part_of(whole.private_comm(), code, host);
+    auto taken = PrivateComm::made_of(whole.private_comm(), {"MPI_Comm_split_type", code}, host);
     return taken ? groups_of(whole, std::move(taken).value()) : taken.status();
 }
 
